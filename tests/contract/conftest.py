@@ -26,16 +26,16 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_deleted_content_is_gone_everywhere",
             "test_sessions_people_and_workspaces_do_not_see_each_other",
             "test_everything_outlives_the_process",
-            "test_many_sessions_at_once_keep_their_own",
+            "test_many_concurrent_sessions_keep_their_own_contents",
             "test_a_changed_page_becomes_a_new_version_under_its_id",
         }
     ),
     "test_identity_quotas": frozenset(
         {
             "test_replicas_together_never_pass_a_limit",
-            "test_replicas_together_hold_no_more_places_than_there_are",
+            "test_replicas_together_reserve_no_more_slots_than_there_are",
             "test_calls_per_day_are_counted_and_the_refusal_says_when_to_retry",
-            "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
+            "test_the_number_of_concurrent_agents_of_a_person_is_limited",
             "test_cost_per_day_ends_runs_and_limits_the_next_one",
             "test_the_cost_of_a_running_agent_counts",
             "test_a_person_over_the_storage_quota_may_read_and_is_asked_to_delete",
@@ -55,16 +55,16 @@ BOTH: dict[str, frozenset[str] | None] = {
     ),
     "test_run_agent_blocked": frozenset(
         {
-            "test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts",
-            "test_parts_that_the_host_decides_resume_nothing_until_all_are_there",
+            "test_questions_of_two_children_share_one_form_that_may_be_answered_in_parts",
+            "test_partial_decisions_of_the_host_resume_nothing_until_all_are_made",
             "test_repeating_a_resume_changes_nothing",
-            "test_a_decision_by_another_door_counts",
-            "test_always_is_asked_once",
+            "test_a_decision_made_elsewhere_counts",
+            "test_an_always_allowed_tool_is_asked_about_once",
         }
     ),
     "test_run_agent_citations": frozenset(
         {
-            "test_citations_come_in_the_slice_that_the_host_reserved",
+            "test_citations_use_the_range_that_the_host_reserved",
         }
     ),
     "test_run_agent_once": None,
@@ -84,12 +84,12 @@ BOTH: dict[str, frozenset[str] | None] = {
             "test_a_crawl_lists_its_pages_as_data_and_as_text",
             "test_crawled_pages_are_read_from_the_cache",
             "test_a_spent_budget_explains_how_to_continue_and_the_next_call_does",
-            "test_sessions_crawl_for_themselves",
+            "test_each_session_has_its_own_crawls",
         }
     ),
     "test_web_watch": frozenset(
         {
-            "test_a_page_is_looked_at_again_and_its_change_is_readable",
+            "test_a_page_is_checked_again_and_its_change_is_readable",
             "test_watches_are_paused_resumed_removed_and_shared_by_sessions",
             "test_a_change_on_schedule_is_reported_once_by_a_signed_webhook",
         }
@@ -105,7 +105,7 @@ BOTH: dict[str, frozenset[str] | None] = {
 NIGHTLY_AGENT_FILES = frozenset({"test_run_agent_blocked", "test_run_agent_citations", "test_run_agent_once"})
 DAILY_AGENT_TESTS = frozenset(
     {
-        "test_a_decision_by_another_door_counts",
+        "test_a_decision_made_elsewhere_counts",
         "test_a_key_is_forgotten_after_a_day",
     }
 )
@@ -116,10 +116,10 @@ OTHER_NIGHTLY_TESTS = frozenset(
     {
         "test_an_agent_acts_as_its_person_in_their_workspace",
         "test_the_cost_of_a_running_agent_counts",
-        "test_many_sessions_at_once_keep_their_own",
-        "test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time",
+        "test_many_concurrent_sessions_keep_their_own_contents",
+        "test_the_number_of_concurrent_agents_of_a_person_is_limited",
         "test_a_crawl_lists_its_pages_as_data_and_as_text",
-        "test_sessions_crawl_for_themselves",
+        "test_each_session_has_its_own_crawls",
         "test_a_cut_text_explains_how_to_continue_and_the_parts_join",
     }
 )

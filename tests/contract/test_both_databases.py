@@ -32,7 +32,7 @@ def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
 
 
 @postgres.needs_postgres
-async def test_two_apps_on_one_server_are_one_app(tmp_path: Path, server: postgres.PostgresServer):
+async def test_two_apps_on_one_server_share_their_state(tmp_path: Path, server: postgres.PostgresServer):
     """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
     address = server.create_migrated_database()
     asked: list[str] = []
@@ -65,7 +65,7 @@ async def test_two_apps_on_one_server_are_one_app(tmp_path: Path, server: postgr
 
 
 @postgres.needs_postgres
-async def test_replicas_that_are_called_in_turns_are_as_many_apps(tmp_path: Path, server: postgres.PostgresServer):
+async def test_replicas_are_called_in_turn(tmp_path: Path, server: postgres.PostgresServer):
     rows = DatabaseSetup(server, replicas=3)
     rows.configure_home(tmp_path)
     async with replicas.open_replicated_app(tmp_path, {"toolsets": ["planning"]}) as app:

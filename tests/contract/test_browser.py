@@ -90,7 +90,7 @@ def test_the_toolset_costs_little():
     assert browser.default
 
 
-def test_actions_need_no_consent_and_are_marked_as_acting():
+def test_actions_need_no_consent_and_have_the_effect_act():
     assert {tool.stake for tool in browser.tools.values()} <= {"never_ask", "low"}
     acting = {name for name, tool in browser.tools.items() if tool.effect == "act"}
     assert acting >= {"clickElement", "inputText", "pressKey", "uploadFiles", "answerDialog"}
@@ -121,7 +121,7 @@ async def test_a_session_reports_where_it_is_and_ends_when_it_is_closed(client: 
     assert read_error(after)["code"] == "session_not_found"
 
 
-async def test_a_session_is_its_owners_alone(client: BrowserAppClient, session: str):
+async def test_a_session_is_accessible_to_its_owner_alone(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         theirs = await client.call_tool("createSession", caller="other", url=f"{client.loopback.site_url}/")
         stranger = theirs.structured_content["sessionId"]
@@ -428,7 +428,7 @@ async def test_keys_pointer_and_dragging_reach_the_page(client: BrowserAppClient
     assert {"key k", "double", "menu"} <= set(log)
 
 
-async def test_files_go_up_from_the_workspace_only(client: BrowserAppClient, session: str):
+async def test_files_are_uploaded_from_the_workspace_only(client: BrowserAppClient, session: str):
     (client.folder / "note.txt").write_text("hello")
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/upload")
@@ -440,7 +440,7 @@ async def test_files_go_up_from_the_workspace_only(client: BrowserAppClient, ses
     assert read_error(missing)["kind"] == "not_found"
 
 
-async def test_files_come_down_into_the_workspace(client: BrowserAppClient, session: str):
+async def test_files_are_downloaded_into_the_workspace(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/downloads")
         clicked = await client.call_tool("clickElement", sessionId=session, selector="#report")
@@ -464,7 +464,7 @@ async def test_dialogs_are_reported_and_can_be_answered_beforehand(client: Brows
     assert "Your name?" in format_result_text(log)
 
 
-async def test_waiting_ends_as_soon_as_it_is_there_or_gone(client: BrowserAppClient, session: str):
+async def test_waiting_ends_once_the_condition_is_met(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/spa")
         text = await client.call_tool("waitFor", sessionId=session, text="  THREE", gone=True)
@@ -481,7 +481,7 @@ async def test_waiting_ends_as_soon_as_it_is_there_or_gone(client: BrowserAppCli
     assert read_reason(wrong) == "invalid_selector"
 
 
-async def test_the_only_session_need_not_be_named_and_of_several_the_caller_must_choose(client: BrowserAppClient):
+async def test_the_only_session_may_be_omitted_and_with_several_one_must_be_named(client: BrowserAppClient):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         opened = await client.call_tool("navigateToUrl", caller="lone", url=f"{client.loopback.site_url}/spa")
         title = await client.call_tool("getPageTitle", caller="lone")
@@ -517,7 +517,7 @@ async def test_errors_explain_how_to_open_a_session_and_name_an_offset_past_the_
     assert "offset: 100000000 is past the end of the outline" in format_result_text(below)
 
 
-async def test_a_snapshot_is_to_be_read_and_marked_as_the_pages_own_words(client: BrowserAppClient, session: str):
+async def test_a_snapshot_is_marked_as_the_pages_own_words(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         form = await client.call_tool("snapshotPage", sessionId=session)
         found = await client.call_tool("snapshotPage", sessionId=session, find="remarks")
@@ -552,7 +552,7 @@ def test_tools_whose_result_is_text_declare_no_output_schema(tool: str):
     assert browser.tools[tool].output_schema is None
 
 
-async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(client: BrowserAppClient, session: str):
+async def test_content_is_extracted_in_every_format_and_text_and_data_agree(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/article")
         plain = await client.call_tool("extractPageContent", sessionId=session)
@@ -581,7 +581,7 @@ async def test_content_is_extracted_in_every_format_and_both_sides_say_the_same(
     assert format_result_text(wrong).count("markdown") == 1
 
 
-async def test_long_content_is_cut_and_read_on_without_a_gap(client: BrowserAppClient, session: str):
+async def test_long_content_continues_without_a_gap(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/table")
         options: dict[str, Any] = {"sessionId": session, "format": "text", "mainContentOnly": False, "maxChars": 3_000}
@@ -624,7 +624,7 @@ async def test_a_link_out_of_the_workspace_is_not_followed(client: BrowserAppCli
     assert not list(tmp_path.glob("*.html"))
 
 
-async def test_elements_come_as_data_with_places_and_refs_that_work(client: BrowserAppClient, session: str):
+async def test_elements_are_returned_as_data_with_positions_and_working_refs(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         found = await client.call_tool("extractInteractable", sessionId=session)
         few = await client.call_tool("extractInteractable", sessionId=session, maxElements=2)
@@ -770,7 +770,7 @@ async def test_a_sign_in_is_kept_and_used_by_a_later_session(client: BrowserAppC
     assert not [each for each in (saved, listed, gone) if "lovelace" in each.model_dump_json()]
 
 
-async def test_frames_and_shadow_trees_are_seen_and_reached(client: BrowserAppClient, session: str):
+async def test_elements_in_frames_and_shadow_trees_are_shown_and_reached(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/shadow")
         outline = format_result_text(await client.call_tool("snapshotPage", sessionId=session))
@@ -783,7 +783,9 @@ async def test_frames_and_shadow_trees_are_seen_and_reached(client: BrowserAppCl
     assert "frame" in log
 
 
-async def test_a_script_of_the_models_own_is_served_apart_and_asks_a_person(client: BrowserAppClient, session: str):
+async def test_running_a_models_own_script_is_a_separate_toolset_and_needs_consent(
+    client: BrowserAppClient, session: str
+):
     tool = next(
         each for each in discover_instances(toolsets, Toolset, nested=True) if each.name == "browser_script"
     ).tools["inject_javascript"]

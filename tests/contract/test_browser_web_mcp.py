@@ -51,7 +51,7 @@ async def call_page_tool(client: BrowserAppClient, session: str, name: str, **mo
     return bool(result.is_error), format_result_text(result)
 
 
-async def test_tools_of_a_page_are_listed_next_to_the_outline(client: BrowserAppClient):
+async def test_tools_of_a_page_are_listed_with_the_outline(client: BrowserAppClient):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         session = await open_offering_page(client)
         shown = format_result_text(await client.call_tool("snapshotPage", sessionId=session))
@@ -66,7 +66,7 @@ async def test_tools_of_a_page_are_listed_next_to_the_outline(client: BrowserApp
         await client.call_tool("closeSession", sessionId=session)
 
 
-async def test_a_tool_of_a_page_is_called_and_its_effect_told(client: BrowserAppClient):
+async def test_a_tool_of_a_page_is_called_and_its_effect_reported(client: BrowserAppClient):
     cases = [
         ("add", {"a": 2, "b": 3}, False, "5"),
         ("add", {"a": 2}, True, "'b' is a required property"),

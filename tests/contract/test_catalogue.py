@@ -46,7 +46,7 @@ def test_tools_that_delete_permanently_are_marked_destructive(subtests: pytest.S
             assert not removes or tool.name in KEPT or tool.effect == "act"
 
 
-def test_the_tokens_of_a_tool_are_counted_as_sent(subtests: pytest.Subtests):
+def test_tokens_of_a_tool_are_counted_as_it_is_sent(subtests: pytest.Subtests):
     for tool in TOOLS:
         with subtests.test(tool=tool.name):
             entry = build_tool_entry(tool, tool.name)

@@ -86,7 +86,7 @@ async def test_candidates_come_with_all_that_ranking_needs(index: LexicalIndex):
     assert await index.read_watermark("s") == ONE
 
 
-async def test_terms_are_kept_as_they_are(index: LexicalIndex):
+async def test_terms_are_stored_unchanged(index: LexicalIndex):
     written = "日本 本語 über_x straße naïve ไทย user_name हिन्दी x2"
     await fill_index(index, "s", build_entry("c1", written), build_entry("c2", "user name uber"))
     for term in written.split():
@@ -101,7 +101,7 @@ async def test_changes_behind_another_processs_watermark_are_not_applied(index: 
     assert [each.chunk for each in (await index.find_candidates([("tea",)], ["s"], 9)).postings] == ["c1"]
 
 
-async def test_dropping_and_adding_again_leaves_one(index: LexicalIndex):
+async def test_replacing_a_content_leaves_only_its_new_passages(index: LexicalIndex):
     await fill_index(
         index, "s", build_entry("c1.1", "tea", "c1"), build_entry("c1.2", "green tea", "c1"), build_entry("c2", "tea")
     )
@@ -147,7 +147,7 @@ async def test_a_search_restricted_to_contents_loses_none_of_their_passages(inde
     assert len({each.chunk for each in found.postings}) == 299
 
 
-async def test_the_likeliest_are_among_the_first(index: LexicalIndex):
+async def test_the_best_match_is_among_the_first_candidates(index: LexicalIndex):
     weak = [build_entry(f"w{n}", "tea " + "filler " * 40) for n in range(200)]
     await fill_index(
         index, "s", *weak, build_entry("best", "tea ceremony"), build_entry("other", "ceremony without it")
@@ -166,14 +166,14 @@ async def test_a_rebuilt_store_is_empty_and_the_others_stay(index: LexicalIndex)
     assert await fill_index(index, "s", build_entry("c9", "tea"))
 
 
-async def test_it_is_as_it_was_after_closing(index: LexicalIndex):
+async def test_it_is_unchanged_after_closing(index: LexicalIndex):
     await fill_index(index, "s", build_entry("c1", "tea"))
     await index.close()
     assert await index.read_watermark("s") == ONE
     assert len((await index.find_candidates([("tea",)], ["s"], 9)).postings) == 1
 
 
-async def test_many_tasks_on_more_stores_than_are_held_open(tmp_path: Path):
+async def test_many_tasks_work_on_more_stores_than_are_kept_open(tmp_path: Path):
     index = FileIndex(tmp_path / "index", max_open=3)
 
     async def work(store: str) -> None:
@@ -244,7 +244,7 @@ TEXTS = st.lists(st.lists(LETTERS, min_size=1, max_size=30), min_size=1, max_siz
     query=st.lists(st.lists(LETTERS, min_size=1, max_size=3, unique=True), min_size=1, max_size=4),
     wanted=st.integers(1, 10),
 )
-def test_the_best_few_are_the_best_of_all(
+def test_a_limited_search_returns_the_best_of_all(
     tmp_path_factory: pytest.TempPathFactory, stores: list[list[list[str]]], query: list[list[str]], wanted: int
 ):
     words = [tuple(terms) for terms in query]

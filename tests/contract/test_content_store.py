@@ -88,7 +88,7 @@ async def test_a_text_is_kept_described_listed_read_and_found(home: Path):
         ({"content_id": 0, "from_line": 2, "to_line": 2}, {"contentId": 0, "fromLine": 2, "toLine": 2}),
     ],
 )
-async def test_both_spellings_of_names_are_taken(home: Path, snake: dict[str, Any], camel: dict[str, Any]):
+async def test_both_spellings_of_names_are_accepted(home: Path, snake: dict[str, Any], camel: dict[str, Any]):
     async with open_content_app(home) as app:
         made = await call_for_data(
             app,
@@ -236,7 +236,7 @@ async def test_everything_outlives_the_process(home: Path):
         ("listContent", {"pagination": {"limit": 1_001}}, "invalid_input"),
     ],
 )
-async def test_errors_are_reported_by_their_names(home: Path, tool: str, arguments: dict[str, Any], code: str):
+async def test_errors_have_the_codes_of_the_contract(home: Path, tool: str, arguments: dict[str, Any], code: str):
     async with open_content_app(home) as app:
         with pytest.raises(OutriderError) as error:
             await app.call(tool, MINE, **arguments)
@@ -253,7 +253,7 @@ async def test_missing_lines_are_an_error_that_names_the_existing_ones(home: Pat
             assert error.value.code == "INVALID_LINE_RANGE"
 
 
-async def test_reading_continues_where_it_stopped_also_within_one_line(home: Path):
+async def test_reading_continues_where_it_stopped_even_within_a_line(home: Path):
     text = "first\r\n" + "word " * 5_000 + "\r\nlast"
     async with open_content_app(home) as app:
         made = await add_content(app, text)
@@ -288,7 +288,7 @@ async def test_search_filters_before_it_counts(home: Path):
         assert all(each["score"] >= best for each in await search_content(app, "tea", threshold=best))
 
 
-async def test_a_hit_can_bring_its_neighbours(home: Path):
+async def test_a_hit_can_include_its_neighbours(home: Path):
     parts = [f"Part {n}. " + f"filler{n} " * 110 for n in range(8)]
     async with open_content_app(home) as app:
         await add_content(app, "\n\n".join(parts))
@@ -299,7 +299,7 @@ async def test_a_hit_can_bring_its_neighbours(home: Path):
     assert "filler5" in hit["after"]
 
 
-async def test_without_anything_that_embeds_the_error_names_the_keyword_tool(home: Path):
+async def test_without_an_embedder_the_error_names_the_keyword_tool(home: Path):
     async with open_content_app(home, embedding={"provider": "off"}) as app:
         await add_content(app)
         assert (await call_for_data(app, "getStoreInfo"))["semantic"] is False
@@ -395,7 +395,7 @@ async def test_documents_become_markdown_and_pages_come_through_the_guard(home: 
         assert "<p>" not in local["preview"]
 
 
-async def test_the_service_context_counts_and_names(home: Path):
+async def test_the_service_context_counts_and_names_the_stores(home: Path):
     async with open_content_app(home) as app:
         await add_content(app, filename="tea.md")
         await call_for_data(app, "createStore", name="second")
@@ -411,7 +411,7 @@ async def test_the_service_context_counts_and_names(home: Path):
     assert (state["totalStores"], state["totalContent"]) == (2, 1)
 
 
-async def test_many_sessions_at_once_keep_their_own(home: Path):
+async def test_many_concurrent_sessions_keep_their_own_contents(home: Path):
     async with open_content_app(home) as app:
 
         async def one(number: int) -> None:
@@ -482,7 +482,7 @@ async def test_the_provider_local_searches_the_callers_stores(home: Path):
 
 
 @pytest.mark.parametrize("offered", [True, False], ids=["from the caller's stores", "from the page cache"])
-async def test_a_page_that_was_read_by_two_addresses_is_found_once_in_plain_text(home: Path, offered: bool):
+async def test_a_page_read_at_two_addresses_is_found_once_in_plain_text(home: Path, offered: bool):
     rows = "<tr><th>Kind<th>Degrees<tr><td>Green <b>steeped</b> tea<td>eighty"
     tea = f"<title>Tea</title><h2>Green <i>tea</i></h2><p>See <a href=/x>steeped tea</a>.</p><table>{rows}</table>"
     site = loopback_app.build_page_site({"/tea": tea, "/old": (302, {"location": "/tea"}, b"")})

@@ -144,7 +144,7 @@ async def test_playbooks_are_prompts_of_their_assistant(home: Path, era: str):
                 await client.get_prompt("playbook_weekly_price_check", {"product": "tea"}, meta=stranger)
 
 
-async def test_clients_hear_when_playbooks_come_and_go(home: Path):
+async def test_clients_are_notified_when_playbooks_are_added_or_removed(home: Path):
     heard = anyio.Event()
 
     async def listen(message: Any) -> None:
@@ -164,7 +164,7 @@ async def test_clients_hear_when_playbooks_come_and_go(home: Path):
         assert len((await client.list_prompts()).prompts) == 2
 
 
-async def test_subscribers_of_the_newest_era_hear_it_too(home: Path):
+async def test_subscribers_of_the_newest_protocol_are_notified_too(home: Path):
     async with (
         open_test_app(home, "playbook", assistant="anna") as app,
         mcp_clients.connect_client(app.build_server()) as client,
@@ -238,13 +238,13 @@ async def test_a_host_switches_the_context_of_its_connection_and_nothing_is_lost
         assert listed.structured_content["playbook"]["agentId"] != "anna"
 
 
-async def test_a_host_without_connection_state_learns_what_to_send_instead(home: Path):
+async def test_without_connection_state_a_host_is_told_to_use_meta(home: Path):
     async with open_test_app(home, "planning") as app, mcp_clients.connect_client(app.build_server()) as client:
         with pytest.raises(MCPError, match="in each request's _meta"):
             await switch_context(client, sessionId="one")
 
 
-async def test_built_in_names_are_parted_at_the_server_s_name(home: Path):
+async def test_built_in_names_are_split_at_the_server_s_name(home: Path):
     async with (
         open_test_app(home, "content_store", "planning", "web-search", names="builtin") as app,
         mcp_clients.connect_client(app.build_server()) as client,

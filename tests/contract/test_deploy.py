@@ -30,7 +30,7 @@ def load_documents(path: Path) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(path.read_text()))
 
 
-def test_the_images_definition_has_nothing_that_its_linter_minds():
+def test_the_image_definition_passes_its_linter():
     done = run_command(PROGRAMS / "hadolint", DEPLOY / "Containerfile")
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -47,14 +47,14 @@ def test_the_image_contains_only_the_needed_files():
     assert {f"!{name}" for names in copied for name in names.split()} == set(allowed)
 
 
-def test_an_image_can_be_built_on_another_base_and_where_the_network_inspects_what_is_fetched():
+def test_an_image_can_be_built_on_another_base_and_behind_an_inspecting_proxy():
     text = (DEPLOY / "Containerfile").read_text()
     assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}", "${BASE}"]
     assert "--mount=type=secret,id=certificates,target=/etc/ssl/certs/ca-certificates.crt" in text
     assert "PIP_CERT=/etc/ssl/certs/ca-certificates.crt" in text.split("FROM")[1]  # an old pip has only its own
 
 
-def test_compose_takes_its_file():
+def test_the_compose_file_matches_its_schema():
     done = run_command(
         PROGRAMS / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml"
     )
@@ -76,14 +76,14 @@ def test_internal_paths_are_not_reachable_through_the_proxy():
 
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
-def test_kubernetes_takes_each_manifest(path: Path):
+def test_every_manifest_matches_the_kubernetes_schema(path: Path):
     found = load_documents(path)
     assert found
     for document in found:
         kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
 
-def test_a_field_that_kubernetes_does_not_know_is_found():
+def test_a_field_unknown_to_kubernetes_is_reported():
     document = load_documents(DEPLOY / "kubernetes" / "worker.yaml")[0]
     document["spec"]["replica"] = 3
     with pytest.raises(kubernetes_validate.ValidationError):
@@ -128,7 +128,7 @@ def _has_pods(document: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("command", list_commands())
-def test_every_command_is_one(command: str):
+def test_every_documented_command_exists(command: str):
     assert CliRunner().invoke(outrider, [*command.split(), "--help"]).exit_code == 0
 
 
@@ -142,7 +142,7 @@ def test_ports_and_probes_are_those_of_the_server():
     assert pod["terminationGracePeriodSeconds"] > going
 
 
-def test_an_upgrade_changes_nothing_that_kubernetes_keeps_as_it_was():
+def test_an_upgrade_changes_no_immutable_kubernetes_objects():
     kinds = [document["kind"] for path in OURS for document in load_documents(path)]
     assert "Job" not in kinds  # its pods cannot be changed: the second `apply` of another version would fail
     for name in ("serve", "worker"):

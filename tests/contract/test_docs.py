@@ -37,7 +37,7 @@ def test_the_reference_matches_the_code(name: str):
     )[name].rstrip() + "\n"
 
 
-def test_the_schemas_that_are_shipped_are_those_of_the_functions():
+def test_the_shipped_schemas_match_the_functions():
     module = load_generator()
     assert module.SCHEMAS.read_text(encoding="utf-8") == anyio.run(module.render_schemas)
 
@@ -52,7 +52,7 @@ def test_the_readme_is_short():
     assert len((CHECKOUT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
 
 
-def test_no_file_names_a_registry_or_the_place_it_was_made():
+def test_no_file_names_a_registry_or_the_machine_it_was_made_on():
     import subprocess
 
     tracked = subprocess.run(

@@ -118,7 +118,7 @@ def is_meant(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_NAMES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_all_that_a_page_names_exists(page: Path):
+def test_every_name_on_a_page_exists(page: Path):
     assert [name for text in list_code(page) for name in find_unknown_names(text)] == []
 
 
@@ -132,7 +132,7 @@ def test_all_that_a_page_names_exists(page: Path):
         "outrider fetch --soon",
     ],
 )
-def test_missing_names_are_noticed(text: str):
+def test_unknown_names_are_detected(text: str):
     assert list(find_unknown_names(text))
 
 
@@ -143,7 +143,7 @@ def split_words(line: str) -> list[str]:
         return line.split()
 
 
-def test_every_place_on_the_map_of_the_code_exists():
+def test_every_path_in_the_architecture_page_exists():
     named = [
         each
         for each in list_code(CHECKOUT / "docs" / "architecture.md")
@@ -157,7 +157,7 @@ def test_every_place_on_the_map_of_the_code_exists():
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_NAMES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_every_link_to_a_heading_meets_one(page: Path):
+def test_every_link_to_a_heading_has_a_target(page: Path):
     targets = [
         ((page.parent / path) if path else page, name)
         for path, name in ANCHOR.findall(page.read_text(encoding="utf-8"))

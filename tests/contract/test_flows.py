@@ -70,7 +70,7 @@ def test_the_toolset_is_not_offered_by_default_and_costs_little():
     assert not flows.default
 
 
-async def test_what_was_done_is_saved_with_parameters_and_without_passwords_and_runs_again(
+async def test_a_session_is_saved_with_parameters_but_no_passwords_and_runs_again(
     running: BrowserAppClient, session: str, monkeypatch: pytest.MonkeyPatch
 ):
     await sign_in_and_order(running, session)
@@ -138,9 +138,7 @@ async def test_a_password_that_is_typed_key_by_key_is_one_secret(running: Browse
     assert not {"press: q", "press: x", "press: z"} & {line.strip(" -") for line in text.splitlines()}
 
 
-async def test_keys_go_to_the_element_that_had_the_focus_and_stop_where_it_is_gone(
-    running: BrowserAppClient, session: str
-):
+async def test_keys_go_to_the_focused_element_and_stop_if_it_is_gone(running: BrowserAppClient, session: str):
     await running.navigate_session(session, "/form")
     await call_for_text(running, "clickElement", sessionId=session, selector="[name=name]")
     mark = (await running.call_tool("saveFlow", name="mark", sessionId=session)).structured_content["lastAction"]
@@ -171,7 +169,7 @@ async def stop_recording(running: BrowserAppClient, name: str) -> CallToolResult
     return result
 
 
-async def test_a_flow_written_by_hand_stops_with_the_reason_and_goes_on_from_the_next_step(running: BrowserAppClient):
+async def test_a_handwritten_flow_stops_with_the_reason_and_continues_from_the_next_step(running: BrowserAppClient):
     steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
     write_flow(running, "stops", steps + "  - check: Gift\n")
     stopped = await stop_recording(running, "stops")

@@ -76,7 +76,7 @@ async def test_an_invalid_message_is_answered_under_its_id_as_over_stdio(tmp_pat
     assert len(told["error"]["message"]) < 200
 
 
-async def test_a_header_that_contradicts_the_argument_it_mirrors_is_refused_in_either_naming_style(tmp_path: Path):
+async def test_a_header_that_contradicts_its_argument_is_refused_in_either_naming_style(tmp_path: Path):
     mirrors = Toolset("mirrors", "Says where.", default=True)
 
     @mirrors.tool()
@@ -105,14 +105,14 @@ async def test_a_header_that_contradicts_the_argument_it_mirrors_is_refused_in_e
     await database.close()
 
 
-async def test_every_toolset_is_also_served_alone_under_its_names(tmp_path: Path):
+async def test_every_toolset_is_also_served_alone_under_each_of_its_names(tmp_path: Path):
     async with http_servers.serve_app(build_app(tmp_path)) as url:
         for path in ("/mcp", "/mcp/echo", "/mcp/echoing"):
             async with Client(url + path) as client:
                 assert (await client.call_tool("say", {"text": "a"})).content[0].text == "a"
 
 
-async def test_an_unknown_toolset_is_answered_with_those_there_are(tmp_path: Path):
+async def test_an_unknown_toolset_is_answered_with_the_served_paths(tmp_path: Path):
     async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp/parot", json=PING)
     assert reply.status_code == 404
@@ -126,7 +126,7 @@ async def test_health_is_open_to_load_balancers(tmp_path: Path):
 
 
 @pytest.mark.parametrize("sent", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}])
-async def test_callers_without_the_token_learn_what_to_send(tmp_path: Path, sent: dict[str, str]):
+async def test_callers_without_the_token_are_told_what_to_send(tmp_path: Path, sent: dict[str, str]):
     async with http_servers.serve_app(build_app(tmp_path, token="secret")) as url, httpx2.AsyncClient() as http:
         reply = await http.post(f"{url}/mcp", json=PING, headers=sent)
     assert reply.status_code == 401
@@ -149,7 +149,7 @@ async def test_a_host_that_the_operator_lists_is_accepted(tmp_path: Path):
     assert reply.status_code not in {403, 421}
 
 
-async def test_a_host_or_origin_that_only_begins_like_ours_is_refused(tmp_path: Path):
+async def test_a_host_or_origin_that_merely_starts_like_ours_is_refused(tmp_path: Path):
     async with http_servers.serve_app(build_app(tmp_path)) as url, httpx2.AsyncClient() as http:
         headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
         about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
@@ -189,7 +189,7 @@ async def test_half_sent_headers_are_dropped_and_bounded_for_each_address(tmp_pa
                     assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200
 
 
-async def test_a_caller_reads_the_refusal_of_its_body_however_slowly_it_sends_the_rest(tmp_path: Path):
+async def test_a_caller_can_read_the_refusal_while_slowly_sending_the_rest(tmp_path: Path):
     class PatientProtocol(LimitedHttpProtocol):
         header_timeout_s = 0.3
 
@@ -205,7 +205,7 @@ async def test_a_caller_reads_the_refusal_of_its_body_however_slowly_it_sends_th
 
 
 @pytest.mark.parametrize("sent_mb", [1, 5], ids=["accepted", "refused"])
-async def test_a_body_that_does_not_go_on_is_dropped(tmp_path: Path, sent_mb: int):
+async def test_a_stalled_body_is_dropped(tmp_path: Path, sent_mb: int):
     class ImpatientProtocol(LimitedHttpProtocol):
         body_timeout_s = 0.3
 
@@ -216,7 +216,7 @@ async def test_a_body_that_does_not_go_on_is_dropped(tmp_path: Path, sent_mb: in
                 pass
 
 
-async def test_a_refused_body_without_end_is_dropped(tmp_path: Path):
+async def test_an_endless_refused_body_is_dropped(tmp_path: Path):
     class StrictProtocol(LimitedHttpProtocol):
         max_dropped_bytes = 1_000_000
 

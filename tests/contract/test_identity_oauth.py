@@ -82,7 +82,7 @@ async def test_clients_learn_where_tokens_come_from(team: ServedApp, provider: F
     assert reply.headers["www-authenticate"] == f'Bearer scope="tools", resource_metadata="{METADATA}"'
 
 
-async def test_a_token_of_the_provider_lets_its_person_in_with_their_workspaces_and_roles(
+async def test_a_providers_token_admits_its_person_with_their_workspaces_and_roles(
     team: ServedApp, provider: FakeIdentityProvider
 ):
     async with team.connect_client(sign_valid_token(provider)) as client:
@@ -96,7 +96,7 @@ async def test_a_token_of_the_provider_lets_its_person_in_with_their_workspaces_
     assert (done.detail, done.credential) == ("create_goal", "oauth:desk")
 
 
-async def test_a_scope_that_everybody_needs_is_asked_for(team: ServedApp, provider: FakeIdentityProvider):
+async def test_a_scope_required_of_everyone_is_requested(team: ServedApp, provider: FakeIdentityProvider):
     reply = await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider, scope="tools:plan"))
     assert reply.status_code == 403
     challenge = reply.headers["www-authenticate"]
@@ -105,7 +105,7 @@ async def test_a_scope_that_everybody_needs_is_asked_for(team: ServedApp, provid
     assert f'resource_metadata="{METADATA}"' in challenge
 
 
-async def test_a_toolset_without_its_scope_is_refused_with_the_scope_that_opens_it(
+async def test_a_toolset_refused_for_lack_of_scope_names_the_required_scope(
     team: ServedApp, provider: FakeIdentityProvider
 ):
     token = sign_valid_token(provider, scope="tools tools:plan")
@@ -192,7 +192,7 @@ def forge_token(key: bytes, body: dict[str, Any]) -> str:
     return (signed + b"." + made).decode()
 
 
-async def test_a_token_is_good_within_the_leeway_of_clocks(team: ServedApp, provider: FakeIdentityProvider):
+async def test_a_token_is_valid_within_the_clock_leeway(team: ServedApp, provider: FakeIdentityProvider):
     reply = await request_tools_list(f"{team.url}/mcp", sign_valid_token(provider, exp=time.time() - 10))
     assert reply.status_code == 200
 
@@ -309,7 +309,7 @@ async def test_keys_are_fetched_once_and_a_new_one_is_found_when_a_token_names_i
     assert setup.provider.key_fetch_count == 2
 
 
-async def test_a_key_that_was_withdrawn_is_good_no_longer_than_the_keys_are_fresh(setup: AuthenticationSetup):
+async def test_a_withdrawn_key_is_valid_only_until_the_next_refresh(setup: AuthenticationSetup):
     await setup.person()
     setup.provider.published_keys = ["second"]
     setup.clock.ahead += REFRESH_AFTER_S + 1
@@ -317,7 +317,7 @@ async def test_a_key_that_was_withdrawn_is_good_no_longer_than_the_keys_are_fres
         await setup.person()
 
 
-async def test_unknown_keys_do_not_make_us_ask_the_provider_each_time(setup: AuthenticationSetup):
+async def test_unknown_keys_do_not_cause_a_request_each_time(setup: AuthenticationSetup):
     await setup.person()
     setup.clock.ahead += MIN_FETCH_INTERVAL_S + 1
     for number in range(20):
@@ -356,7 +356,7 @@ async def test_without_any_key_of_the_provider_callers_get_unavailable(setup: Au
         await setup.person()
 
 
-async def test_a_key_that_both_sides_would_know_is_never_used(setup: AuthenticationSetup):
+async def test_a_symmetric_or_encryption_key_is_never_used(setup: AuthenticationSetup):
     setup.provider.published_keys = []
     setup.provider.extra_keys = [
         {"kty": "oct", "kid": "first", "k": "c2VjcmV0"},
@@ -382,7 +382,7 @@ async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(set
         await setup.person(kid=None)
 
 
-async def test_metadata_of_another_issuer_is_not_believed(setup: AuthenticationSetup):
+async def test_metadata_of_another_issuer_is_rejected(setup: AuthenticationSetup):
     other = FakeIdentityProvider()
     async with http_servers.serve_app(other.build_app()) as url:
         other.url = "https://evil.example"

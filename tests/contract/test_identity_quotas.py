@@ -90,7 +90,7 @@ async def test_replicas_together_never_pass_a_limit(home: Path):
     assert limit - 4 <= sum(taken) <= limit
 
 
-async def test_replicas_together_hold_no_more_places_than_there_are(home: Path):
+async def test_replicas_together_reserve_no_more_slots_than_there_are(home: Path):
     held: list[bool] = []
 
     async def work(counters: QuotaCounters) -> None:
@@ -118,7 +118,7 @@ async def test_calls_per_day_are_counted_and_the_refusal_says_when_to_retry(home
     assert "identity.quotas.people.*.calls_per_day" in refused["hint"]
 
 
-async def test_a_workspaces_calls_are_everybodys_together(home: Path):
+async def test_calls_of_all_members_count_towards_the_workspaces_limit(home: Path):
     async with open_team(home, {}, {}, {"workspaces": {"*": {"calls_per_day": 3}}}) as team:
         async with team.connect_client(await team.issue_token("ann", "acme")) as client:
             assert await collect_codes(client, 2) == ["ok", "ok"]
@@ -128,7 +128,7 @@ async def test_a_workspaces_calls_are_everybodys_together(home: Path):
             assert await collect_codes(client, 1) == ["ok"]
 
 
-async def test_only_so_many_agents_of_a_person_are_at_work_at_the_same_time(home: Path):
+async def test_the_number_of_concurrent_agents_of_a_person_is_limited(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="done", wait_before=held)]}
     with anyio.fail_after(BROWSER_TIMEOUT_S):

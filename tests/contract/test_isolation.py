@@ -263,7 +263,7 @@ async def test_no_prompt_reveals_anything_to_a_stranger(world: World, stranger: 
         assert PRIVATE_WORDS not in found.model_dump_json()
 
 
-async def test_she_herself_still_has_everything(world: World):
+async def test_the_owner_still_has_everything(world: World):
     async with world.team.connect_client(world.tokens["ann"]) as client:
         for tool in (each for each in TOOLS if each.name in READABLE | COUNTED):
             done = await client.call_tool(tool.name, arguments_of(world, tool)[0], meta=ANNA)

@@ -22,7 +22,7 @@ async def call_inner(client: Client, tool: str, /, **arguments: Any) -> Any:
     return await client.call_tool("call_tool", {"name": tool, "arguments": arguments})
 
 
-async def test_two_tools_and_short_instructions_are_all_that_a_host_loads(home: Path):
+async def test_a_host_loads_only_two_tools_and_short_instructions(home: Path):
     program, *words = outrider_command.build_command("mcp", "--lean", "--no-daemon")
     host = StdioServerParameters(command=program, args=words, env={"HOME": str(home)})
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
@@ -103,7 +103,7 @@ async def test_consent_and_limits_are_those_of_the_inner_tool(home: Path):
     assert "url" in read_first_text(wrong)
 
 
-async def test_a_consent_counts_only_for_the_inner_call_that_was_asked_about(home: Path):
+async def test_consent_counts_only_for_the_inner_call_it_was_given_for(home: Path):
     settings = LEAN | {"tools": {"stakes": {"add_todo": "high", "create_goal": "high"}}}
     yes: Any = {"consent": ElicitResult(action="accept", content={"allow": True})}
 

@@ -105,7 +105,7 @@ async def test_the_names_of_a_server_with_a_long_name_fit_into_64_characters(hom
             assert f"mcp:{server}" in read_text(await client.call_tool(look, {}))
 
 
-async def test_all_starts_no_programs_of_the_user(home: Path):
+async def test_enabling_all_toolsets_starts_no_programs_of_the_user(home: Path):
     write_servers(home, notes=build_program(home))
     loaded = sqlite.prepare_database(load({"toolsets": ["all"]}, environ=dict(os.environ), home=home, workspace=home))
     async with open_app(loaded) as app, Client(app.build_server()) as client:

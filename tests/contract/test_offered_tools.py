@@ -28,7 +28,7 @@ async def list_tools(home: Path, toolsets: list[str], **more: Any) -> set[str]:
         return {tool.name for tool in (await client.list_tools()).tools}
 
 
-async def test_all_offers_one_tool_for_each_purpose_and_compat_the_others(home: Path):
+async def test_all_offers_one_tool_for_each_purpose_and_compat_adds_the_others(home: Path):
     offered = {
         ("all",): set(),
         ("all", "compat"): DUPLICATES,
@@ -75,7 +75,7 @@ async def test_a_tool_that_is_not_listed_can_still_be_called_and_withheld(home: 
     assert DUPLICATES - await list_tools(home, ["compat"], tools={"disable": ["search"]}) == {"search"}
 
 
-async def test_the_instructions_of_every_choice_fit_where_hosts_cut_them(home: Path):
+async def test_the_instructions_of_every_choice_fit_within_hosts_limits(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         toolsets = list(loopback.app.all_toolsets.values())
         # The fewest and the most: each toolset adds its lines, so the choices between them lie between.

@@ -125,7 +125,7 @@ async def make_files(at: WorkspaceClient) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("directory", ["", "."])
-async def test_a_file_that_any_tool_names_is_there_for_all_others(shared_home: Path, directory: str):
+async def test_a_file_named_by_any_tool_is_available_to_all_others(shared_home: Path, directory: str):
     async with open_workspace(shared_home, directory=directory) as at:
         session, names = await make_files(at)
         assert names[0] == "images/fox.png"
@@ -153,7 +153,7 @@ async def test_a_file_that_any_tool_names_is_there_for_all_others(shared_home: P
     assert f"{len(names)} files" in read_text(zipped)
 
 
-async def test_tools_that_read_ask_before_they_save_a_file_in_a_project(shared_home: Path):
+async def test_reading_tools_ask_before_they_save_a_file_in_a_project(shared_home: Path):
     person = Person(agrees=True)
     async with open_workspace(shared_home, person, directory=".") as at:
         offered = {tool.name: tool.annotations for tool in (await at.client.list_tools()).tools}
@@ -182,7 +182,7 @@ async def test_a_declined_write_leaves_the_project_unchanged(shared_home: Path):
     assert not any((shared_home / "project").iterdir())
 
 
-async def test_code_changes_files_of_a_project_and_their_owner_keeps_them(shared_home: Path):
+async def test_code_may_change_project_files_and_their_owner_stays_the_same(shared_home: Path):
     owner = (shared_home / "project").stat().st_uid
     async with open_workspace(shared_home, directory=".") as at:
         await at.call("write_file", path="mine.txt", content="old")
@@ -193,7 +193,7 @@ async def test_code_changes_files_of_a_project_and_their_owner_keeps_them(shared
         assert (shared_home / "project" / name).stat().st_uid == owner
 
 
-async def test_a_project_is_left_by_no_path_and_no_link(shared_home: Path):
+async def test_no_path_or_link_escapes_a_project(shared_home: Path):
     (shared_home / "secret.txt").write_text("the secret")
     (shared_home / "project" / "link.txt").symlink_to("../secret.txt")
     (shared_home / "project" / "images").symlink_to("..")

@@ -77,7 +77,7 @@ async def test_clearing_the_goal_ends_it_and_keeps_it_in_the_archive(home: Path)
     ]
 
 
-async def test_marking_is_repeatable_and_toggling_turns(home: Path):
+async def test_marking_is_idempotent_and_toggling_is_not(home: Path):
     async with open_planning_app(home) as app:
         await app.call("add_todo", MINE, name="one")
         for _ in range(2):
@@ -135,7 +135,7 @@ async def test_clearing_the_session_starts_over(home: Path):
         assert (await read_state(app))["goal"] is None
 
 
-async def test_calls_at_the_same_time_lose_no_todo(home: Path):
+async def test_concurrent_calls_lose_no_todo(home: Path):
     async with open_planning_app(home) as app, anyio.create_task_group() as group:
         for number in range(20):
             group.start_soon(lambda number=number: app.call("add_todo", MINE, name=f"todo {number}"))
@@ -143,7 +143,7 @@ async def test_calls_at_the_same_time_lose_no_todo(home: Path):
         assert sorted(todo["id"] for todo in (await read_state(app))["todos"]) == list(range(1, 21))
 
 
-async def test_thoughts_are_counted_and_branches_named(home: Path):
+async def test_thoughts_are_counted_and_branches_listed(home: Path):
     thought = {"thought": "hm", "nextThoughtNeeded": True, "totalThoughts": 2}
     async with open_planning_app(home) as app:
         await app.call("sequentialthinking", MINE, **thought, thoughtNumber=1)

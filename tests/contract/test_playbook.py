@@ -86,7 +86,7 @@ async def test_a_missing_assistant_is_an_error_that_names_who_must_set_it(home: 
     assert "assistant_id" in caught.value.hint
 
 
-async def test_pages_are_full_and_count_only_ones_own(home: Path):
+async def test_pages_are_full_and_count_only_the_assistants_own_playbooks(home: Path):
     async with open_playbook_app(home) as app:
         for number in range(5):
             await create_playbook(app, goal=f"goal {number}")
@@ -116,7 +116,7 @@ async def test_a_list_of_all_playbooks_fits_into_one_answer(home: Path):
     assert len({each["id"] for each in first["items"] + rest["items"]}) == 60
 
 
-async def test_a_record_has_all_its_fields_also_where_they_are_empty(home: Path):
+async def test_a_record_has_all_its_fields_even_if_empty(home: Path):
     step = {"description": "Look", "action": {"toolName": "web_search", "purpose": "find"}}
     async with open_playbook_app(home) as app:
         shown = (await app.call("create_playbook", ANNA, goal="short", workflow=[step])).data["playbook"]
@@ -185,7 +185,7 @@ async def test_following_a_playbook_makes_todos_and_is_recorded(home: Path):
     assert (runs[0]["outcome"], runs[0]["notes"]) == ("succeeded", "two shops closed")
 
 
-async def test_playbooks_travel_as_json_to_another_assistant(home: Path):
+async def test_playbooks_are_moved_to_another_assistant_as_json(home: Path):
     async with open_playbook_app(home) as app:
         await create_playbook(app)
         text = (await app.call("export_playbooks", ANNA)).text
@@ -193,7 +193,7 @@ async def test_playbooks_travel_as_json_to_another_assistant(home: Path):
         assert (await app.call("list_playbooks", BERT)).data["page"]["items"][0]["goal"] == PRICES["goal"]
 
 
-async def test_an_import_with_one_wrong_playbook_keeps_none(home: Path):
+async def test_an_import_with_one_invalid_playbook_stores_none(home: Path):
     wrong = json.dumps({"playbooks": [PRICES, PRICES | {"workflow": [STEP, STEP]}]})
     async with open_playbook_app(home) as app:
         for content in (wrong, "[]", "{", '{"playbooks": [1]}'):
@@ -211,7 +211,7 @@ async def test_deleting_removes_a_playbook_with_its_runs(home: Path):
             await app.call("get_playbook", ANNA, id=name)
 
 
-async def test_playbooks_are_shown_with_buttons_that_tell_the_host_alone(home: Path):
+async def test_buttons_of_shown_playbooks_message_only_the_host(home: Path):
     async with open_playbook_app(home) as app:
         for number in range(3):
             await create_playbook(app, goal=f"<b>Check {number}</b>")

@@ -118,7 +118,7 @@ def test_a_manifest_follows_its_format_and_starts_this_version(name: str):
         assert (CHECKOUT / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
 
 
-def test_the_folder_where_plugins_have_their_skills_is_that_of_the_package():
+def test_the_plugins_skill_folder_is_the_packages():
     assert (CHECKOUT / "skills").resolve() == SKILL_FOLDER.parent
 
 

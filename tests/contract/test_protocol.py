@@ -89,7 +89,7 @@ async def test_data_results_have_equal_text_and_structured_content(connect: Conn
     assert read_first_text(result) == "total: 5"
 
 
-async def test_clients_that_check_the_data_of_errors_too_accept_it(connect: Connect):
+async def test_error_data_also_matches_the_output_schema(connect: Connect):
     async with connect() as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("add", {"a": "two"})
@@ -142,7 +142,7 @@ async def test_a_bug_shows_an_incident_and_no_internals(connect: Connect):
         ({"text": "a", "times": "many"}, "times: "),
     ],
 )
-async def test_bad_arguments_are_an_answer_that_names_the_field(
+async def test_invalid_arguments_are_answered_with_an_error_that_names_the_field(
     tmp_path: Path, arguments: dict[str, Any], expected: str
 ):
     async with in_memory(tmp_path, "auto") as client:
@@ -171,7 +171,7 @@ async def test_progress_reaches_the_caller_that_asked(connect: Connect):
     assert len(seen) < 10
 
 
-async def test_context_travels_with_the_call(connect: Connect):
+async def test_context_is_passed_along_with_the_call(connect: Connect):
     meta: Any = {
         "session_id": "s1",
         "assistant_id": "a1",
@@ -185,7 +185,7 @@ async def test_context_travels_with_the_call(connect: Connect):
 
 
 @pytest.mark.parametrize(("allow", "expected"), [(True, "flew to sea"), (False, "the user did not allow fly")])
-async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: Connect, allow: bool, expected: str):
+async def test_a_high_stake_tool_asks_the_person_behind_any_client(connect: Connect, allow: bool, expected: str):
     async def person(context: Any, params: Any) -> ElicitResult:
         assert "Fly away" in params.message
         assert "sea" in params.message
@@ -197,7 +197,7 @@ async def test_a_tool_of_high_stake_asks_the_person_behind_any_client(connect: C
     assert result.is_error is not allow
 
 
-async def test_a_closed_question_is_not_a_refusal(connect: Connect):
+async def test_closing_a_question_is_not_a_refusal(connect: Connect):
     answers = [ElicitResult(action="cancel"), ElicitResult(action="decline"), None]
 
     async def person(context: Any, params: Any) -> ElicitResult:
@@ -213,7 +213,7 @@ async def test_a_closed_question_is_not_a_refusal(connect: Connect):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_client_that_cannot_ask_hears_how_to_allow_the_tool(tmp_path: Path, mode: str):
+async def test_a_client_that_cannot_ask_is_told_how_to_allow_the_tool(tmp_path: Path, mode: str):
     async with in_memory(tmp_path, mode) as client:
         result = await client.call_tool("fly", {"where": "sea"})
     assert result.is_error

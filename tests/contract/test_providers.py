@@ -90,7 +90,7 @@ async def open_single_provider(
             await http.close()
 
 
-def test_every_way_to_fail_is_expected_somewhere():
+def test_every_kind_of_failure_is_expected_somewhere():
     assert set(search_providers.FAILURE_MODES) | set(search_providers.FAILURE_STATUSES) | set(
         search_providers.BROKEN_MODES
     ) == set(EXPECTED)
@@ -146,7 +146,7 @@ async def test_a_page_that_a_provider_does_not_have_is_unsupported_or_empty_but_
 
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
-async def test_nothing_found_is_an_answer(name, keyed):
+async def test_an_empty_result_is_an_answer(name, keyed):
     behaviour = search_providers.ProviderBehaviour(modes={name: "empty"})
     async with open_single_provider(name, keyed=keyed, behaviour=behaviour) as one:
         found = await one.search.find(Query("tea"))
@@ -156,7 +156,7 @@ async def test_nothing_found_is_an_answer(name, keyed):
 
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
-async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, keyed):
+async def test_every_failure_is_typed_and_never_taken_for_an_empty_result(name, keyed):
     async with open_single_provider(name, keyed=keyed) as one:
         for way in sorted(set(EXPECTED) - {"hang"}):
             one.behaviour.modes[name] = way
@@ -167,7 +167,7 @@ async def test_every_failure_is_typed_and_none_is_taken_for_no_results(name, key
 
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
-async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
+async def test_an_unresponsive_provider_ends_at_its_own_time_limit(name, keyed):
     behaviour = search_providers.ProviderBehaviour(modes={name: "hang"})
     async with open_single_provider(name, keyed=keyed, behaviour=behaviour, timeout_s=0.2) as one:
         attempt = await one.failure(Query("tea"))
@@ -176,7 +176,7 @@ async def test_silence_ends_at_the_providers_own_time_limit(name, keyed):
 
 
 @pytest.mark.parametrize(("name", "keyed"), EVERY)
-async def test_the_wait_that_a_provider_asks_for_reaches_the_caller(name, keyed):
+async def test_the_wait_requested_by_a_provider_reaches_the_caller(name, keyed):
     behaviour = search_providers.ProviderBehaviour(modes={name: "429"}, failure_headers={name: {"retry-after": "17"}})
     async with open_single_provider(name, keyed=keyed, behaviour=behaviour) as one:
         attempt = await one.failure(Query("tea"))
@@ -224,7 +224,7 @@ async def test_a_query_beyond_the_providers_limit_is_cut_with_a_note(name, keyed
 
 
 @pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
-async def test_a_key_shows_nowhere_even_if_the_provider_repeats_it(name, caplog):
+async def test_a_key_is_never_shown_even_if_the_provider_repeats_it(name, caplog):
     caplog.set_level(logging.DEBUG)
     echo = {
         "error": {"message": f"bad key {search_providers.PROVIDER_API_KEY}", "code": search_providers.PROVIDER_API_KEY},
@@ -262,7 +262,7 @@ async def test_a_wrong_key_is_an_auth_failure(name):
 
 
 @pytest.mark.parametrize("name", PROVIDERS_WITH_SECRETS)
-async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
+async def test_a_key_that_is_not_a_valid_header_value_is_an_auth_failure(name):
     key = "k\u00e9y-\u2603-with-a-snowman"
     async with open_single_provider(name, behaviour=search_providers.ProviderBehaviour(key="x"), api_key=key) as one:
         attempt = await one.failure(Query("tea"))
@@ -271,5 +271,5 @@ async def test_a_key_that_no_header_can_carry_is_an_auth_failure(name):
 
 
 @pytest.mark.parametrize("name", sorted(load_providers()))
-async def test_no_provider_loses_its_facts_in_a_copy(name):
+async def test_a_copied_provider_keeps_all_its_fields(name):
     assert replace(load_providers()[name]) == load_providers()[name]

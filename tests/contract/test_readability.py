@@ -47,14 +47,14 @@ FOLDERS_AT_MOST = {  # a column for each of FOLDERS
 FOLDERS_AT_LEAST = {"mean length of a function's name": (12.7, 12.6, 12.0, 12.2, 12.4)}
 
 
-def test_names_and_functions_are_as_readable_as_they_were():
+def test_names_and_functions_stay_within_the_readability_limits():
     figures = measure_readability(Path(outrider.__file__).parent)
 
     assert find_worse_figures(figures, AT_MOST, AT_LEAST) == {}, "each figure stands before its limit"
     assert set(figures) == set(AT_MOST) | set(AT_LEAST)
 
 
-def test_names_and_functions_of_tools_are_as_readable_as_they_were():
+def test_names_and_functions_of_tools_stay_within_the_readability_limits():
     worse = {}
     for column, folder in enumerate(FOLDERS):
         figures = measure_readability(Path(__file__).parents[2] / folder)
@@ -75,7 +75,7 @@ def find_worse_figures(
     return too_high | too_low
 
 
-def test_tests_and_their_helpers_are_as_readable_as_they_were():
+def test_tests_and_their_helpers_stay_within_the_readability_limits():
     figures = measure_readability(CHECKOUT / "tests")
 
     worse = {name: (figures[name], limit) for name, limit in TESTS_AT_MOST.items() if figures[name] > limit}

@@ -67,7 +67,7 @@ def test_any_body_is_read_or_refused_by_name(subtests: pytest.Subtests, reader: 
 
 
 @each_reader
-def test_a_body_may_end_anywhere(subtests: pytest.Subtests, reader: DocumentReader):
+def test_a_body_truncated_anywhere_is_read_or_refused(subtests: pytest.Subtests, reader: DocumentReader):
     for body in ["a page", "a feed", "a PDF", "a table"]:
         with subtests.test(body=body):
             complete = BODIES[body]
@@ -76,7 +76,7 @@ def test_a_body_may_end_anywhere(subtests: pytest.Subtests, reader: DocumentRead
 
 
 @each_reader
-def test_small_limits_hold(reader: DocumentReader):
+def test_small_limits_are_respected(reader: DocumentReader):
     for body in BODIES.values():
         check_outcome(read_body(reader, body, limit=1))
 

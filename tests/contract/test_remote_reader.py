@@ -142,7 +142,7 @@ async def test_only_refused_public_addresses_without_credentials_are_sent(home: 
         assert service.addresses == [f"{PUBLIC}/wall/by/author?author=kim&page=2"]
 
 
-async def test_where_the_answer_cannot_say_so_the_service_is_not_asked(home: Path):
+async def test_the_service_is_not_used_by_tools_that_cannot_report_it(home: Path):
     service = ReaderService()
     async with open_remote_reader(home, service) as loopback:
         await fetch_text(loopback, f"{PUBLIC}/wall")
@@ -153,7 +153,7 @@ async def test_where_the_answer_cannot_say_so_the_service_is_not_asked(home: Pat
     assert service.addresses == [f"{PUBLIC}/wall"]
 
 
-async def test_a_service_that_fails_leaves_the_sites_own_refusal(home: Path):
+async def test_if_the_service_fails_the_sites_own_refusal_is_reported(home: Path):
     warning = {"content": "Verify you are human", "warning": "Target URL returned error 403: Forbidden"}
     replies: list[tuple[int, Any]] = [
         (429, {"code": 429, "message": "Per IP rate limit exceeded"}),

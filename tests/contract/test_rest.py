@@ -80,7 +80,7 @@ async def test_pages_of_other_ports_cannot_call_tools_without_asking_the_browser
     assert "access-control-allow-origin" not in asking.headers
 
 
-async def test_pictures_resources_and_links_come_as_json(tmp_path: Path):
+async def test_pictures_resources_and_links_are_returned_as_json(tmp_path: Path):
     async with serve_echo(tmp_path) as http:
         shown = (await http.post("/v1/tools/show")).json()
     assert shown["text"] == "read me"
@@ -132,7 +132,7 @@ async def test_requests_that_web_pages_could_forge_are_refused(tmp_path: Path):
     assert {reply.headers["content-type"] for reply in replies} == {PROBLEM}
 
 
-async def test_a_token_guards_rest_as_it_guards_mcp(tmp_path: Path):
+async def test_a_token_protects_rest_as_it_protects_mcp(tmp_path: Path):
     async with serve_echo(tmp_path, token="secret") as http:
         replies = [await http.get("/openapi.json"), await http.get("/v1/tools"), await http.post("/v1/tools/who")]
         let_in = await http.post("/v1/tools/who", headers={"Authorization": "Bearer secret"})
@@ -183,7 +183,7 @@ async def test_hanging_up_cancels_the_call(tmp_path: Path):
                     await ended.wait()
 
 
-async def test_hanging_up_within_the_body_is_no_error_of_the_server(tmp_path: Path):
+async def test_hanging_up_within_the_body_is_not_a_server_error(tmp_path: Path):
     failures: list[ClientDisconnect] = []
     ended = anyio.Event()
 
@@ -244,7 +244,7 @@ async def test_all_tools_are_described_validly(team: ServedApp):
     assert described["security"] == [{"bearer": []}]
 
 
-async def test_people_get_their_own_tools_state_and_refusals(team: ServedApp):
+async def test_each_person_has_their_own_tools_state_and_refusals(team: ServedApp):
     ann = await team.issue_token("ann", "acme", toolsets=("planning",))
     bob = await team.issue_token("bob", "acme")
 
@@ -272,7 +272,7 @@ async def test_people_get_their_own_tools_state_and_refusals(team: ServedApp):
     assert 'error="invalid_token"' in nobody.headers["www-authenticate"]
 
 
-async def test_files_are_read_in_their_workspace_and_calls_recorded(team: ServedApp):
+async def test_files_are_served_only_within_their_workspace_and_calls_recorded(team: ServedApp):
     ann = await team.issue_token("ann", "acme")
     eve = await team.issue_token("eve", "evil")
     saved = await team.app.artifacts.save(

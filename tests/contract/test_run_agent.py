@@ -125,7 +125,7 @@ async def test_the_answer_is_a_typed_resource_with_thoughts_status_and_usage(age
     assert result.structured_content is None
 
 
-async def test_fields_are_next_to_uri_and_text_on_the_wire(agents_host: AgentsApp):
+async def test_a_resources_extra_fields_reach_the_caller(agents_host: AgentsApp):
     result = await agents_host.app.call("run_echo", query="hello")
     assert result.content[0].fields["conversationId"].startswith("cnv_")
 
@@ -197,7 +197,7 @@ async def test_progress_shows_query_conversation_thinking_and_answer(agents_host
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
-async def test_a_caller_that_did_not_ask_hears_no_progress(agents_host: AgentsApp, era: str):
+async def test_a_caller_that_did_not_ask_gets_no_progress(agents_host: AgentsApp, era: str):
     async with open_recording_client(agents_host, era) as (caller, seen):
         await caller.call_tool("run_echo", {"query": "hello"})
     assert seen == []
@@ -220,7 +220,7 @@ async def test_the_configured_agent_must_match_the_called_tool(agents_host: Agen
             assert "childAgent" in read_error(wrong)["message"]
 
 
-async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(agents_host: AgentsApp):
+async def test_known_files_are_attached_to_the_query_and_unknown_ones_ignored(agents_host: AgentsApp):
     kept = await agents_host.app.artifacts.save(b"a,b", name="sales.csv", mime_type="text/csv", session="default")
     async with open_client(agents_host) as caller:
         await caller.call_tool("run_echo", {"query": "look", "fileOrContentFragmentIds": [kept.id, "fil_unknown"]})
@@ -229,7 +229,7 @@ async def test_known_files_come_with_the_query_and_unknown_ones_are_left_out(age
     assert "fil_unknown" not in asked
 
 
-async def test_files_that_an_agent_makes_return_as_resources_under_their_names(agents_host: AgentsApp):
+async def test_files_created_by_an_agent_are_returned_as_named_resources(agents_host: AgentsApp):
     meta: Any = {"session_id": "makers"}
     async with open_client(agents_host) as caller:
         for tool in ("run_maker", "run_manager"):
@@ -312,14 +312,14 @@ async def test_children_of_one_step_work_side_by_side(agents_host: AgentsApp):
     assert {run.agent for run in await list_tree_runs(agents_host, get_run_id(result))} == {"wide", "echo", "planner"}
 
 
-async def test_an_agent_may_not_call_itself_and_hears_why(agents_host: AgentsApp):
+async def test_an_agent_may_not_call_itself_and_learns_why(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_loop", {"query": "go"})
     assert parse_fields(result)["text"] == "I may not call myself."
     assert "already in this chain of calls: loop > loop" in str(agents_host.model.requests[-1]["messages"])
 
 
-async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(agents_host: AgentsApp):
+async def test_the_fifth_level_is_refused_and_the_fourth_learns_why(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_deep1", {"query": "dive"})
     assert parse_fields(result)["text"] == "up"
@@ -331,7 +331,7 @@ async def test_the_fifth_level_is_refused_and_the_fourth_hears_why(agents_host: 
     assert "4 levels deep" in told[-1]
 
 
-async def test_a_conversation_can_be_gone_on_with(agents_host: AgentsApp):
+async def test_a_conversation_can_be_continued(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         first = parse_fields(await caller.call_tool("run_echo", {"query": "my name is Ann"}))
         again = {"query": "what is my name?", "conversationId": first["conversationId"]}
@@ -372,7 +372,7 @@ async def test_the_callers_own_conversation_is_handed_over(agents_host: AgentsAp
     assert (place.visibility, place.depth) == ("listed", 0)
 
 
-async def test_an_agent_hands_its_own_conversation_over_with_its_instructions(agents_host: AgentsApp):
+async def test_an_agent_hands_over_its_own_conversation_with_instructions(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         result = await caller.call_tool("run_boss", {"query": "who does it?"})
     place = await agents_host.app.runs.get(get_run_id(result))
@@ -464,7 +464,7 @@ async def wait_for_end(agents_host: AgentsApp, run: str) -> Any:
     return await agents_host.app.runs.get(run)
 
 
-async def test_a_client_that_cancels_takes_the_run_with_it(agents_host: AgentsApp):
+async def test_a_cancelling_client_cancels_its_run(agents_host: AgentsApp):
     held = anyio.Event()
     agents_host.model.script = {**MODEL_TURNS, "held": [ChatTurn(text="never", wait_before=held)]}
     agents_host.write_agent("held")

@@ -120,7 +120,7 @@ def read_answer(result: CallToolResult) -> str:
         for kind in CLIENT_CAPABILITIES
     ],
 )
-async def test_a_grandchilds_question_reaches_the_person_and_the_answer_the_grandchild(
+async def test_a_grandchilds_question_reaches_the_person_and_the_answer_returns_to_it(
     agents_host: AgentsApp, era: str, capabilities: str
 ):
     session = f"{era} {capabilities}"
@@ -163,7 +163,7 @@ async def test_the_state_matches_the_wire_format(agents_host: AgentsApp):
     assert state["userMessageId"].startswith("msg_")
 
 
-async def test_the_later_form_is_a_resource_and_no_error(agents_host: AgentsApp):
+async def test_the_resource_format_returns_a_resource_and_not_an_error(agents_host: AgentsApp):
     server = build_mcp_server(
         agents_host.app.toolbox, agents_host.app.artifacts, approvals=ApprovalResponder(blocked_format="resource")
     )
@@ -236,7 +236,7 @@ async def test_declining_the_form_refuses_the_call(agents_host: AgentsApp, era: 
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_a_form_that_is_closed_leaves_the_question_open_for_later(agents_host: AgentsApp, era: str):
+async def test_closing_a_form_leaves_the_question_open(agents_host: AgentsApp, era: str):
     session = f"closed {era}"
     async with open_client(agents_host, era, "person", FormAnswerer(lambda _: None)) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta(session)))
@@ -250,7 +250,7 @@ async def test_a_form_that_is_closed_leaves_the_question_open_for_later(agents_h
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
-async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_parts(agents_host: AgentsApp, era: str):
+async def test_questions_of_two_children_share_one_form_that_may_be_answered_in_parts(agents_host: AgentsApp, era: str):
     session = f"parts {era}"
 
     def one_at_a_time(properties: dict[str, Any]) -> dict[str, str]:
@@ -269,7 +269,7 @@ async def test_questions_of_two_children_are_one_form_and_may_be_answered_in_par
     assert sorted(await list_notes(agents_host, session)) == ["left", "right"]
 
 
-async def test_parts_that_the_host_decides_resume_nothing_until_all_are_there(agents_host: AgentsApp):
+async def test_partial_decisions_of_the_host_resume_nothing_until_all_are_made(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_fork", {"query": "go"}, meta=build_meta("host parts")))
         assert [event["isLastBlockingEventForStep"] for event in waiting.events] == [True, True]
@@ -292,7 +292,7 @@ async def test_repeating_a_resume_changes_nothing(agents_host: AgentsApp):
     assert await list_notes(agents_host, "again") == ["the leaf's note"]
 
 
-async def test_a_decision_by_another_door_counts(agents_host: AgentsApp):
+async def test_a_decision_made_elsewhere_counts(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("door")))
         await Questions(agents_host.app.database).decide(waiting.events[0]["actionId"], "approved", by="dashboard")
@@ -300,7 +300,7 @@ async def test_a_decision_by_another_door_counts(agents_host: AgentsApp):
     assert read_answer(result) == "Dealt with the leaf's note."
 
 
-async def test_always_is_asked_once(agents_host: AgentsApp):
+async def test_an_always_allowed_tool_is_asked_about_once(agents_host: AgentsApp):
     person = FormAnswerer(choose_decision("always_approved"))
     meta = build_meta("always") | {"identity": "always@a.example"}
     async with open_client(agents_host, NEWEST_VERSION, "person", person) as caller:
@@ -351,7 +351,7 @@ async def repeat_call(caller: Client, first: InputRequiredResult, state: str, **
     ],
     ids=["tampered", "arguments", "tool", "session", "person"],
 )
-async def test_state_is_refused_where_it_does_not_belong(agents_host: AgentsApp, changed: dict[str, Any]):
+async def test_altered_or_foreign_state_is_refused(agents_host: AgentsApp, changed: dict[str, Any]):
     async with pause_call(agents_host.app.build_server()) as (caller, first):
         sealed = str(first.request_state)
         change = dict(changed)
@@ -374,7 +374,7 @@ async def test_state_that_is_too_old_is_refused(agents_host: AgentsApp, tmp_path
             await repeat_call(caller, first, first.request_state or "")
 
 
-async def test_replicas_that_share_a_key_take_each_others_state(agents_host: AgentsApp, tmp_path: Path):
+async def test_replicas_with_a_shared_key_accept_each_others_state(agents_host: AgentsApp, tmp_path: Path):
     key = "k" * 32
     servers = [
         build_mcp_server(
@@ -400,14 +400,14 @@ async def test_replicas_that_share_a_key_take_each_others_state(agents_host: Age
         assert read_answer(await repeat_call(caller, first, first.request_state or "")) == "Dealt with the leaf's note."
 
 
-async def test_without_a_shared_key_the_machine_keeps_one_that_only_its_owner_reads(tmp_path: Path):
+async def test_without_a_shared_key_the_machine_creates_its_own_private_one(tmp_path: Path):
     one, two = (build_state_security("", tmp_path / "kept", hours=25).codec for _ in range(2))
     assert two.unseal(one.seal(b"state")) == b"state"
     assert stat.S_IMODE((tmp_path / "kept" / "state.key").stat().st_mode) == 0o600
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["state.key"]
 
 
-async def test_consent_to_a_tool_is_sealed_the_same_way(agents_host: AgentsApp):
+async def test_consent_to_a_tool_is_protected_in_the_same_way(agents_host: AgentsApp):
     server = build_mcp_server(agents_host.app.toolbox, agents_host.app.artifacts)
     async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         arguments = {"sessionId": "s", "script": "1"}

@@ -43,7 +43,7 @@ CITING_AGENTS: dict[str, dict[str, Any]] = {"scout": {"tools": ["websearch"]}, "
 
 
 @pytest.mark.parametrize("agent", ["scout", "chief"])
-async def test_citations_come_in_the_slice_that_the_host_reserved(home: Path, agent: str):
+async def test_citations_use_the_range_that_the_host_reserved(home: Path, agent: str):
     meta: Any = {"stepContext": {"citationsOffset": 640, "citationsCount": 64}}
     async with http_servers.serve_app(search_providers.build_provider_app(search_providers.ProviderBehaviour())) as url:
         search = {

@@ -76,7 +76,7 @@ async def test_a_repeated_call_gets_the_run_and_the_answer_of_the_first(replicas
     assert await count_runs(first, "once") == 1
 
 
-async def test_calls_at_the_same_time_start_one_run_and_leave_nothing_behind(replicas: tuple[AgentsApp, AgentsApp]):
+async def test_concurrent_calls_start_one_run_and_leave_nothing_behind(replicas: tuple[AgentsApp, AgentsApp]):
     results: list[CallToolResult] = []
 
     async def start(hosted: AgentsApp) -> None:
@@ -99,7 +99,7 @@ async def test_calls_at_the_same_time_start_one_run_and_leave_nothing_behind(rep
         assert (await connection.execute(asked)).scalar_one() == 1
 
 
-async def test_a_key_that_came_with_another_task_is_refused_with_its_run(replicas: tuple[AgentsApp, AgentsApp]):
+async def test_a_key_reused_for_another_task_is_refused_with_its_run(replicas: tuple[AgentsApp, AgentsApp]):
     first, second = replicas
     run = get_run_id(await call_tool(first, "run_echo", {"query": "q", "idempotencyKey": "k3"}))
     others = {
@@ -115,7 +115,7 @@ async def test_a_key_that_came_with_another_task_is_refused_with_its_run(replica
         assert "new key" in refused["hint"]
 
 
-async def test_keys_of_other_people_and_sessions_are_their_own(replicas: tuple[AgentsApp, AgentsApp]):
+async def test_equal_keys_of_other_people_and_sessions_are_separate(replicas: tuple[AgentsApp, AgentsApp]):
     arguments = {"query": "mine", "idempotencyKey": "k4"}
     callers: list[dict[str, Any]] = [{"session_id": "a"}, {"session_id": "b"}]
     callers += [{"session_id": "a", "identity": "ann"}, {"session_id": "c", "identity": "ann"}]
@@ -125,7 +125,7 @@ async def test_keys_of_other_people_and_sessions_are_their_own(replicas: tuple[A
     assert len(set(started)) == 4
 
 
-async def test_failures_hand_overs_and_work_in_the_background_are_repeated_too(replicas: tuple[AgentsApp, AgentsApp]):
+async def test_failures_handovers_and_background_work_are_returned_again_too(replicas: tuple[AgentsApp, AgentsApp]):
     first, second = replicas
     failing = {"query": "fail", "idempotencyKey": "k5"}
     failures = [read_error(await call_tool(hosted, "run_broken", failing)) for hosted in replicas]

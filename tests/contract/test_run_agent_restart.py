@@ -64,7 +64,7 @@ async def test_a_question_is_answered_after_everything_was_stopped_and_started_a
     assert observed == ["written once"]
 
 
-async def test_a_call_returns_before_its_agent_after_the_waiting_time(home: Path):
+async def test_a_call_returns_before_its_agent_once_the_waiting_time_is_over(home: Path):
     held = anyio.Event()
     script = {"slow": [ChatTurn(text="at last", wait_before=held)]}
     settings = {"data_dir": str(home / "data"), "run_agent": {"detach_s": 0.5}}

@@ -59,7 +59,7 @@ async def test_an_agent_without_tools_uses_the_clients_model_and_reports_it(era:
 
 
 @pytest.mark.parametrize("era", OLDER)
-async def test_an_agent_with_tools_reports_that_sampling_has_none(era: str, home: Path):
+async def test_an_agent_with_tools_reports_that_sampling_cannot_use_them(era: str, home: Path):
     lends = SamplingClient()
     async with open_agents_app(home) as app, connect_client(app.build_server(), era, sampling_callback=lends) as client:
         result = await client.call_tool("run_clerk", {"query": "Plan."})
@@ -72,7 +72,7 @@ async def test_an_agent_with_tools_reports_that_sampling_has_none(era: str, home
 @pytest.mark.parametrize(
     ("era", "lends"), [(NEWEST_VERSION, SamplingClient()), (HANDSHAKE_VERSION, None), (OLDEST_VERSION, None)]
 )
-async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: SamplingClient | None, home: Path):
+async def test_without_sampling_the_error_names_the_ways_to_a_model(era: str, lends: SamplingClient | None, home: Path):
     options: dict[str, Any] = {"sampling_callback": lends} if lends else {}
     async with open_agents_app(home) as app, connect_client(app.build_server(), era, **options) as client:
         result = await client.call_tool("run_poet", {"query": "A line."})
@@ -80,7 +80,7 @@ async def test_without_it_the_error_names_the_ways_to_a_model(era: str, lends: S
     assert not lends or lends.asked == []
 
 
-async def test_a_configured_model_is_never_passed_over(home: Path):
+async def test_a_configured_model_is_always_preferred_to_sampling(home: Path):
     lends = SamplingClient()
     models = {"local": False, "default": ["mine"], "profiles": {"mine": {"provider": "openai", "key": "NO_SUCH_KEY"}}}
     async with (

@@ -147,7 +147,7 @@ def bare_modules(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 @pytest.mark.parametrize("options", [(), ("--toolsets", "all")], ids=["default", "all"])
-def test_little_is_loaded_before_the_tools_can_be_listed(bare_modules: set[str], options: tuple[str, ...]):
+def test_few_modules_are_imported_before_the_tools_are_listed(bare_modules: set[str], options: tuple[str, ...]):
     loaded = list_imported_modules(*OUTRIDER, *options)
     assert "outrider.serve.mcp" in loaded
     assert "mcp.server.lowlevel.server" in bare_modules
@@ -182,7 +182,7 @@ def noisy_plugin(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
-def test_prints_of_any_library_do_not_reach_the_client(noisy_plugin: dict[str, str]):
+def test_output_printed_by_libraries_does_not_reach_the_client(noisy_plugin: dict[str, str]):
     said, complaints = exchange_messages(*OUTRIDER, environ=noisy_plugin, calls=["shout"])
     messages = [json.loads(line) for line in said.splitlines()]
     assert all(message["jsonrpc"] == "2.0" for message in messages)

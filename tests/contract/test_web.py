@@ -104,7 +104,7 @@ async def test_an_image_search_names_picture_page_and_size(home: Path):
 
 
 @pytest.mark.parametrize(("asked", "got"), [(0, 1), (99, 10), (-3, 1), ("7", 7), ("many", 5), (2.6, 3), (None, 5)])
-async def test_the_number_of_results_bends_into_its_range(home: Path, asked: object, got: int):
+async def test_the_number_of_results_is_clamped_to_its_range(home: Path, asked: object, got: int):
     async with loopback_app.open_loopback_app(home) as loopback:
         result = await loopback.app.call("web_search", query="tea", num_results=asked)
     assert len(result.data["results"]) == got
@@ -153,14 +153,14 @@ async def test_a_model_searches_one_source_by_its_name_and_gets_the_usual_untrus
 
 
 @pytest.mark.parametrize("query", ["", "   ", "x" * 501])
-async def test_a_query_must_say_something_and_not_too_much(home: Path, query: str):
+async def test_a_query_must_be_neither_empty_nor_too_long(home: Path, query: str):
     async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         result = await client.call_tool("web_search", {"query": query})
     assert result.is_error
     assert "query" in read_first_text(result)
 
 
-async def test_a_page_is_a_head_of_facts_then_its_text_within_a_boundary(home: Path):
+async def test_a_page_starts_with_its_metadata_followed_by_its_bounded_text(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/old")
     lines = result.text.splitlines()
@@ -194,7 +194,7 @@ async def test_a_cut_text_explains_how_to_continue_and_the_parts_join(home: Path
     assert whole.meta["outrider/total_chars"] == len(text)
 
 
-async def test_with_a_query_only_the_passages_that_answer_come_with_their_places(home: Path):
+async def test_with_a_query_only_matching_passages_are_returned_with_their_positions(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         result = await loopback.app.call(
             "web_fetch", url=f"{loopback.site_url}/wal", query="checkpoint write-ahead log"
@@ -216,7 +216,7 @@ async def test_a_passage_is_shown_below_its_headings(home: Path):
     assert "] Harbour > Fees\n" in result.text
 
 
-async def test_a_query_that_nothing_answers_shows_the_beginning(home: Path):
+async def test_without_a_matching_passage_the_beginning_is_shown(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal", query="zeppelin")
     assert "no passage mentions 'zeppelin'" in result.text
@@ -247,7 +247,7 @@ async def test_a_picture_is_shown_saved_in_the_workspace_and_offered_as_a_resour
     assert blob
 
 
-async def test_a_page_asked_for_as_a_picture_is_answered_with_the_pictures_it_shows(home: Path):
+async def test_a_page_requested_as_a_picture_is_answered_with_its_picture_addresses(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/gallery", mode="image")
     assert "this is a page, not a picture; it shows 2" in result.text
@@ -284,7 +284,7 @@ async def test_an_unreadable_page_is_an_error_with_the_reason(home: Path, path: 
 @pytest.mark.parametrize(
     "url", ["ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)", "not a url", "http://"]
 )
-async def test_only_web_addresses_are_taken(home: Path, url: str):
+async def test_only_web_addresses_are_accepted(home: Path, url: str):
     async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         result = await client.call_tool("web_fetch", {"url": url})
     assert result.is_error
@@ -297,7 +297,7 @@ async def test_private_addresses_are_refused_with_the_setting_that_would_allow_t
     assert "egress.allow" in read_first_text(result)
 
 
-async def test_the_html_source_on_request(home: Path):
+async def test_the_html_source_is_returned_on_request(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         result = await loopback.app.call("web_fetch", url=f"{loopback.site_url}/wal", format="html")
     assert "<article><h1>WAL mode</h1>" in result.text
@@ -335,7 +335,7 @@ async def test_an_unexpected_page_names_the_remedy(home: Path):
     assert [note in text for text, (_, note) in zip(said, NOTES, strict=True)] == [True] * len(NOTES)
 
 
-async def test_an_error_of_reading_names_the_field_or_the_thing_and_the_remedy(home: Path):
+async def test_a_reading_error_names_the_field_or_thing_and_the_remedy(home: Path):
     async with (
         loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback,
         Client(loopback.app.build_server()) as client,
@@ -351,7 +351,7 @@ async def test_an_error_of_reading_names_the_field_or_the_thing_and_the_remedy(h
     assert told == [(True, True)] * len(ERRORS)
 
 
-async def test_a_page_that_only_sends_on_is_followed_as_a_browser_does(home: Path):
+async def test_an_immediate_client_side_redirect_is_followed(home: Path):
     async with loopback_app.open_loopback_app(home, DATABASE_SITE) as loopback:
         pages = [
             await loopback.app.call("web_fetch", url=loopback.site_url + path)
@@ -361,7 +361,7 @@ async def test_a_page_that_only_sends_on_is_followed_as_a_browser_does(home: Pat
     assert [page.meta["outrider/url"].rpartition("/")[2] for page in pages] == ["wal", "sent-back", "later"]
 
 
-async def test_rows_that_are_read_on_have_their_heading_and_stay_within_the_limit(home: Path):
+async def test_rows_on_later_pages_keep_their_header_and_stay_within_the_limit(home: Path):
     pages, offset = [], 0
     async with loopback_app.open_loopback_app(home, DATABASE_SITE, more={"boundary": False}) as loopback:
         while offset is not None:

@@ -80,7 +80,7 @@ async def test_long_lists_continue_at_an_offset_without_reading_anything(home: P
     assert (rest["status"], len(rest["pages"]), rest["next_offset"]) == ("listing", 31, 0)
 
 
-async def test_sessions_crawl_for_themselves(home: Path):
+async def test_each_session_has_its_own_crawls(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         ann, ben = Call(session="ann"), Call(session="ben")
         await loopback.app.call("web_crawl", ann, url=f"{loopback.site_url}/", max_depth=1)
@@ -129,7 +129,7 @@ async def test_bad_arguments_name_the_field(home: Path, wrong: dict[str, Any]):
             await loopback.app.call("web_crawl", **arguments)
 
 
-async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: Path):
+async def test_crawled_pages_are_added_to_the_named_store_and_found_there(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         store = (await loopback.app.call("createStore", metadata={"name": "docs"})).data["storeId"]
         crawl: dict[str, Any] = {"url": f"{loopback.site_url}/", "max_depth": 1, "store_id": store}
@@ -143,7 +143,7 @@ async def test_pages_go_into_the_store_that_is_named_and_are_found_there(home: P
     assert found["results"][0]["contentId"] in ids
 
 
-async def test_a_store_that_is_not_there_is_named_before_anything_is_counted_as_read(home: Path):
+async def test_an_unknown_store_is_reported_before_any_page_is_read(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         with pytest.raises(NotFound, match="store"):
             await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", store_id="nowhere")

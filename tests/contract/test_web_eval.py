@@ -83,11 +83,11 @@ async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
         ("get_run_events", {"event_types": ["video"]}, "event_types"),
     ],
 )
-async def test_types_are_validated(home: Path, tool: str, arguments: dict[str, Any], field: str):
+async def test_screenshot_and_event_types_are_validated(home: Path, tool: str, arguments: dict[str, Any], field: str):
     assert field in read_error(await call_without_browser(home, tool, **arguments))["message"]
 
 
-async def test_the_tool_done_is_only_for_evaluations(home: Path):
+async def test_the_done_tool_is_only_available_to_evaluations(home: Path):
     async with open_evaluation_app(home, NOWHERE) as app, Client(app.build_server()) as client:
         with pytest.raises(Exception, match="no tool 'done'"):
             await client.call_tool("done", {"success": True, "result": "x"})

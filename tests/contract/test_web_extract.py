@@ -138,7 +138,7 @@ TEAS = {"type": "array", "items": {"type": "object", "properties": {
 }}}  # fmt: skip
 
 
-async def test_each_value_is_of_its_type_and_has_the_quote_and_place_it_is_from(home: Path):
+async def test_each_value_has_its_type_its_quote_and_its_source(home: Path):
     async with (
         loopback_app.open_loopback_app(home, SHOP_SITE) as loopback,
         Client(loopback.app.build_server()) as client,
@@ -180,7 +180,7 @@ async def test_a_list_is_read_over_its_pages_within_the_budget(home: Path):
     assert "notes" not in all_
 
 
-async def test_rows_of_tables_become_files(home: Path):
+async def test_table_rows_are_extracted_into_files(home: Path):
     schema = {"cities": {"type": "array", "items": {"properties": {"city": "string", "population": "integer"}}}}
     async with loopback_app.open_loopback_app(home, SHOP_SITE) as loopback:
         for path, rows in (("/table", 3), ("/data.csv", 2)):
@@ -238,7 +238,7 @@ async def test_wrong_schemas_and_pages_are_reported_with_a_remedy(home: Path):
     assert "/gone" in both.structured_content["notes"][0]
 
 
-async def test_addresses_numbers_and_lines_that_mean_nothing_are_left_out(home: Path):
+async def test_meaningless_addresses_numbers_and_lines_are_left_out(home: Path):
     schema = {
         "properties": {
             "price": {"type": "number"},
@@ -256,7 +256,7 @@ async def test_addresses_numbers_and_lines_that_mean_nothing_are_left_out(home: 
     assert mapped["pages"]
 
 
-async def test_a_value_ends_where_the_next_one_begins(home: Path):
+async def test_a_value_ends_where_the_next_one_starts(home: Path):
     hotel = {"check_in": "string", "check_out": "string", "parking": "boolean", "owner": "string", "season": "string",
              "rate": "number", "fuel": "number", "room": "string",
              "site": {"type": "string", "format": "uri"}}  # fmt: skip
@@ -284,7 +284,7 @@ async def test_a_value_ends_where_the_next_one_begins(home: Path):
         assert await extract("/links", owners) == []
 
 
-async def test_structured_data_names_values_and_conflicting_places_give_none(home: Path):
+async def test_structured_data_provides_values_and_conflicting_sources_give_none(home: Path):
     dues = {"berth": "integer", "ship": "string", "dues_winter": "number", "dues_summer": "number"}
     cranes = {"name": "string", "load_t": "number", "rail": "boolean"}
     harbour: dict[str, Any] = {
@@ -352,7 +352,7 @@ async def test_remarks_units_and_qualified_labels_do_not_become_part_of_a_value(
         assert await extract(engines) == [{"model": "E 1", "fuel": "Gas"}, {"model": "E 2", "fuel": "Oil"}]
 
 
-async def test_jobs_shops_recipes_and_people_are_read_as_their_sites_publish_them(home: Path):
+async def test_published_jobs_shops_recipes_and_people_are_extracted(home: Path):
     salary = {"salary_min": "number", "salary_max": "number"}
     job = salary | {"title": "string", "salary_currency": "string", "location": "string", "city": "string"}
     deadline = {"deadline": {"type": "string", "format": "date"}}
@@ -463,7 +463,7 @@ async def test_a_model_adds_only_values_that_its_quotes_of_the_page_state(home: 
     assert "title" not in requests[0].text.split("The document:")[0].split("these fields:")[1], "the page declares it"
 
 
-async def test_a_model_reads_lists_that_no_structure_holds(home: Path):
+async def test_a_model_extracts_lists_from_unstructured_text(home: Path):
     schema = {"type": "array", "items": {"type": "object", "properties": {"who": {"type": "string"}}}}
     quotes = ("Anna Berger", "Max Evil", "Nobody There")
     turn = build_answer(*({"who": (name, name)} for name in quotes))
@@ -474,7 +474,7 @@ async def test_a_model_reads_lists_that_no_structure_holds(home: Path):
     ]
 
 
-async def test_a_model_is_asked_only_if_it_is_wanted_and_needed_and_may_fail(home: Path):
+async def test_a_model_is_used_only_if_wanted_and_needed_and_may_fail(home: Path):
     turn, price = build_answer({"price": (1, "1")}), {"price": "number"}
     cases: list[tuple[str, ModelTurn, dict[str, Any], bool, int, str]] = [
         ("not wanted", turn, {"weight": "string"}, False, 0, ""),

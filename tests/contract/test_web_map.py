@@ -46,7 +46,7 @@ def build_site() -> Any:
     return serve, seen
 
 
-async def test_a_map_lists_addresses_with_where_they_came_from_and_reads_no_page(home: Path):
+async def test_a_map_lists_addresses_with_their_origin_without_reading_pages(home: Path):
     site, seen = build_site()
     async with loopback_app.open_loopback_app(home, site) as loopback, Client(loopback.app.build_server()) as client:
         result = await client.call_tool("web_map", {"url": loopback.site_url})
@@ -85,7 +85,7 @@ async def test_a_map_is_filtered_and_continues_at_an_offset(home: Path):
     assert (first["total"], first["next_offset"]) == (7, 3)
 
 
-async def test_a_map_needs_no_readable_page_but_some_list(home: Path):
+async def test_a_map_needs_no_readable_page_but_at_least_one_list(home: Path):
     sitemap = (200, {"content-type": "text/plain"}, b"")
     site = loopback_app.build_page_site({"/sitemap.xml": sitemap})
     async with loopback_app.open_loopback_app(home, site) as loopback, Client(loopback.app.build_server()) as client:

@@ -37,7 +37,7 @@ RESULTS_SITE = loopback_app.build_page_site(
 )
 
 
-async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Path):
+async def test_a_search_returns_one_resource_per_result_and_the_query_last(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         result = await loopback.app.call("websearch", query="fox")
     *hits, asked = result.content
@@ -49,7 +49,7 @@ async def test_a_search_gives_one_resource_a_result_and_the_query_last(home: Pat
     assert result.data["results"][0]["reference"] == build_references()[0]
 
 
-async def test_names_of_the_other_web_tools_lead_to_these_where_they_are_served_alone(home: Path):
+async def test_names_of_the_other_web_tools_are_answered_with_the_served_ones(home: Path):
     async with (
         loopback_app.open_loopback_app(home) as loopback,
         Client(loopback.app.build_server("web_search_browse")) as client,
@@ -59,7 +59,7 @@ async def test_names_of_the_other_web_tools_lead_to_these_where_they_are_served_
                 await client.call_tool(asked, {})
 
 
-async def test_references_are_never_given_twice_within_one_message(home: Path):
+async def test_references_are_never_reused_within_a_message(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         given = []
         for page in (1, 2):
@@ -85,14 +85,14 @@ async def test_a_host_may_reserve_references_and_share_the_results_of_a_step(hom
     assert [row["reference"] for row in result.data["results"]] == list(build_references()[100:106])
 
 
-async def test_no_results_leave_only_the_query(home: Path):
+async def test_without_results_only_the_query_is_returned(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         loopback.provider_behaviour.modes["*"] = "empty"
         result = await loopback.app.call("websearch", query="fox")
     assert [item.mime_type for item in result.content] == [f"{KIND}websearch-query"]
 
 
-async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Path):
+async def test_a_failed_search_has_the_error_prefix_that_hosts_expect(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         loopback.provider_behaviour.modes["*"] = "500"
         result = await client.call_tool("websearch", {"query": "fox"})
@@ -100,7 +100,7 @@ async def test_a_failed_search_is_an_error_that_begins_as_hosts_expect(home: Pat
     assert read_first_text(result).startswith("Failed to search: ")
 
 
-async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home: Path):
+async def test_pages_are_returned_in_the_requested_order_with_their_metadata(home: Path):
     async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         urls = [f"{loopback.site_url}/b", f"{loopback.site_url}/a", f"{loopback.site_url}/b"]
         result = await loopback.app.call("webbrowser", urls=urls)
@@ -118,7 +118,7 @@ async def test_pages_come_in_the_order_they_were_asked_for_with_their_facts(home
     assert not result.is_error
 
 
-async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
+async def test_links_are_a_separate_resource_with_their_texts(home: Path):
     async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], links=True)
         many = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/many"], links=True)
@@ -129,7 +129,7 @@ async def test_links_are_a_resource_of_their_own_with_their_texts(home: Path):
     assert "more)" in many.content[1].text
 
 
-async def test_html_is_given_as_text_and_as_html(home: Path):
+async def test_html_is_returned_as_text_and_as_a_field(home: Path):
     async with loopback_app.open_loopback_app(home, RESULTS_SITE) as loopback:
         (page,) = (await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], format="html")).content
     assert "<h1>Page A</h1>" in page.text
@@ -151,7 +151,7 @@ async def test_a_long_page_is_cut_at_its_token_limit_and_can_be_read_on(home: Pa
     assert rest.text.split("\n\n[Truncated")[0] not in page.text
 
 
-async def test_cut_code_keeps_its_fences_on_both_sides(home: Path):
+async def test_code_cut_between_pages_is_fenced_on_both(home: Path):
     from outrider.core.text import count_tokens
 
     async with loopback_app.open_loopback_app(home, RESULTS_SITE, more={"boundary": False}) as loopback:
@@ -182,7 +182,7 @@ async def test_pictures_follow_their_page_as_images(home: Path):
         assert item.data.startswith(b"\x89PNG")
 
 
-async def test_without_a_browser_the_page_comes_with_a_diagnosis_instead_of_a_picture(home: Path):
+async def test_without_a_browser_the_page_includes_a_diagnosis_instead_of_a_picture(home: Path):
     none = {"browser": {"executable": "/no/such/browser"}}
     async with loopback_app.open_loopback_app(home, RESULTS_SITE, more=none) as loopback:
         result = await loopback.app.call("webbrowser", urls=[f"{loopback.site_url}/a"], screenshotMode="viewport")
@@ -213,14 +213,14 @@ async def test_if_every_page_fails_the_call_failed(home: Path):
 
 
 @pytest.mark.parametrize("urls", [[], [""], ["http://a.example/"] * 17])
-async def test_one_to_sixteen_addresses_are_taken(home: Path, urls: list[str]):
+async def test_one_to_sixteen_addresses_are_accepted(home: Path, urls: list[str]):
     async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         result = await client.call_tool("webbrowser", {"urls": urls})
     assert result.is_error
     assert "urls" in read_first_text(result)
 
 
-async def test_the_toolset_answers_to_its_display_name(home: Path):
+async def test_the_toolset_can_be_chosen_by_its_display_name(home: Path):
     async with loopback_app.open_loopback_app(home, more={"toolsets": ["web_search_&_browse"]}) as loopback:
         assert sorted(loopback.app.toolbox.tools) == ["webbrowser", "websearch"]
 

@@ -26,13 +26,13 @@ async def test_results_have_title_url_and_description(home: Path):
 
 
 @pytest.mark.parametrize(("limit", "got"), [(0, 1), (11, 10), (2.4, 2), ("x", 5), ("7", 5), ({}, 5), (True, 5)])
-async def test_the_limit_bends_into_its_range(home: Path, limit: object, got: int):
+async def test_the_limit_is_clamped_to_its_range(home: Path, limit: object, got: int):
     async with loopback_app.open_loopback_app(home) as loopback:
         result = await loopback.app.call("search", query="fox", limit=limit)
     assert len(result.data["results"]) == got
 
 
-async def test_control_characters_are_taken_out_before_the_length_counts(home: Path):
+async def test_control_characters_are_removed_before_the_length_is_checked(home: Path):
     async with loopback_app.open_loopback_app(home, names=("serper",)) as loopback:
         await loopback.app.call("search", query="\x00" * 400 + "f\x7fox")
         await loopback.app.call("search", query="x" * 500 + "\n")
@@ -47,7 +47,7 @@ async def test_a_bad_query_is_named(home: Path, query: str, expected: str):
     assert expected in read_first_text(result)
 
 
-async def test_a_failed_search_begins_as_hosts_expect(home: Path):
+async def test_a_failed_search_has_the_error_prefix_that_hosts_expect(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback, Client(loopback.app.build_server()) as client:
         loopback.provider_behaviour.modes["*"] = "captcha"
         result = await client.call_tool("search", {"query": "fox"})

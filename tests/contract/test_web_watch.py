@@ -54,7 +54,7 @@ async def create_watch(client: Client, **arguments: Any) -> dict[str, Any]:
     return result.structured_content
 
 
-async def test_a_page_is_looked_at_again_and_its_change_is_readable(home: Path):
+async def test_a_page_is_checked_again_and_its_change_is_readable(home: Path):
     site = build_site(build_shop(OPEN))
     async with open_client(home, site) as (client, url, _):
         added = (await create_watch(client, action="add", url=f"{url}/shop", every="6h", name="shop"))["watches"][0]

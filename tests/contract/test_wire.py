@@ -116,7 +116,7 @@ def call_echo(folder: Path, version: str, calls: Sequence[tuple[str, object]]) -
 
 
 @pytest.mark.parametrize("text", ["\ud83d", "\ude00a", "\\ud83d\ud83d", "\ude00\ud83d", "😀\\ud800"])
-def test_half_a_pair_of_surrogates_in_an_argument_is_answered(tmp_path: Path, text: str):
+def test_a_lone_surrogate_in_an_argument_is_answered(tmp_path: Path, text: str):
     result = call_echo(tmp_path, MODERN, [("say", {"text": text})])[0]
     assert text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") in result["content"][0]["text"]
 
@@ -160,7 +160,7 @@ def test_unexpected_responses_and_empty_lines_are_ignored(tmp_path: Path):
     assert heard["id"] == 3
 
 
-def test_a_notification_may_speak_of_ids_and_an_old_one_have_none(tmp_path: Path):
+def test_notifications_with_or_mentioning_an_id_are_not_answered(tmp_path: Path):
     notices = b"""
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"reason": "\\"id\\"", "id": true}}
         {"jsonrpc": "2.0", "method": "notifications/initialized", "id": null}

@@ -59,7 +59,7 @@ async def test_a_file_is_written_appended_and_read_as_it_is(app: App):
     assert await call_for_text(app, "read_file", path="notes/a.txt", start_line=2, end_line=2) == "two\n"
 
 
-async def test_lines_are_numbered_and_long_files_say_where_to_read_on(app: App):
+async def test_lines_are_numbered_and_long_files_say_where_to_continue(app: App):
     await app.call("write_file", MINE, path="long.txt", content="".join(f"line {n}\n" for n in range(1, 101)))
     said = await call_for_text(app, "read_file", path="long.txt", numbered=True, max_chars=100)
     assert said.startswith(" 1\tline 1\n 2\tline 2\n")
@@ -79,7 +79,7 @@ async def test_one_very_long_line_is_read_piece_by_piece(app: App):
     assert pieces == "ab" * 300
 
 
-async def test_an_empty_file_and_an_offset_past_the_end_say_so(app: App):
+async def test_an_empty_file_and_an_offset_past_the_end_are_reported(app: App):
     await app.call("write_file", MINE, path="empty", content="")
     await app.call("write_file", MINE, path="short", content="tea\n")
     assert await call_for_text(app, "read_file", path="empty") == "[the file is empty]"
@@ -101,7 +101,7 @@ async def test_a_line_that_is_too_long_names_a_tool_that_reads_it(app: App, home
     )
 
 
-async def test_binary_files_and_pictures_are_what_they_are(app: App, home: Path):
+async def test_pictures_are_returned_as_images_and_binary_files_refused(app: App, home: Path):
     await app.call("write_file", MINE, path="x", content="")
     (find_workspace_folder(home) / "dot.png").write_bytes(DOT)
     (find_workspace_folder(home) / "program").write_bytes(b"\x7fELF\0\0")
@@ -222,7 +222,7 @@ async def test_a_workspace_s_own_settings_allow_no_import(home: Path):
     assert any("import_roots" in warning for warning in loaded.warnings)
 
 
-async def test_sessions_people_and_workspaces_see_their_own_files_alone(app: App):
+async def test_sessions_people_and_workspaces_see_only_their_own_files(app: App):
     await app.call("write_file", MINE, path="a.txt", content="mine")
     for stranger in (OTHERS, Call(session="mine", workspace="w"), Call(session="mine", identity="eve@example.org")):
         with pytest.raises(NotFound):
@@ -231,7 +231,7 @@ async def test_sessions_people_and_workspaces_see_their_own_files_alone(app: App
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "link/x", "hard", "a\u202eb", "pipe"])
-async def test_no_path_leads_out_by_any_tool(app: App, home: Path, path: str):
+async def test_no_path_escapes_through_any_tool(app: App, home: Path, path: str):
     import os
 
     await app.call("write_file", MINE, path="inner.txt", content="x")
@@ -324,7 +324,7 @@ async def test_a_zip_is_whole_or_an_error_that_names_what_is_missing(app: App):
 
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
-async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connection(home: Path, era: str):
+async def test_unprintable_file_names_do_not_end_the_connection(home: Path, era: str):
     import os
 
     async with (
@@ -348,7 +348,7 @@ async def test_names_that_are_no_text_or_hide_something_do_not_end_the_connectio
 
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
-async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
+async def test_results_have_the_shapes_of_the_contract(home: Path, era: str):
     async with (
         open_workspace_app(home) as app,
         mcp_clients.connect_client(app.build_server("workspace"), era) as client,
@@ -365,7 +365,7 @@ async def test_a_client_sees_the_shapes_of_the_contract(home: Path, era: str):
         assert wrong.is_error
 
 
-async def test_many_sessions_at_once_keep_apart_and_lose_nothing(app: App):
+async def test_many_concurrent_sessions_stay_separate_and_lose_nothing(app: App):
     async def work(number: int) -> None:
         mine = Call(session=f"s{number % 8}")
         await app.call("write_file", mine, path="log.txt", content=f"{number}\n", mode="a")
@@ -395,6 +395,6 @@ except Unavailable as error:
 """
 
 
-def test_a_disk_that_takes_no_more_is_a_clear_error_and_the_old_file_stays(tmp_path: Path):
+def test_a_full_disk_is_a_clear_error_and_the_old_file_stays(tmp_path: Path):
     ran = subprocess.run([sys.executable, "-c", FULL, tmp_path], capture_output=True, text=True, check=False)
     assert ran.stdout == "storage kept ['kept.txt']\n", ran.stderr

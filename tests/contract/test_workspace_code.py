@@ -107,7 +107,7 @@ async def test_a_person_is_asked_before_code_runs(shared_home: Path):
             assert app.toolbox.get_tool(tool).stake == "high"
 
 
-async def test_python_runs_in_the_workspace_and_says_how_it_went(app: App):
+async def test_python_runs_in_the_workspace_and_reports_its_outcome(app: App):
     found = await run_python(
         app, "import sys\nprint('seen')\nprint('heard', file=sys.stderr)\nopen('made.txt', 'w').write('x');"
     )
@@ -149,7 +149,7 @@ async def test_a_megabyte_of_code_runs(app: App):
     assert (await run_python(app, code)).data["stdout"] == "900000\n"
 
 
-async def test_code_is_its_own_main_file(app: App):
+async def test_spawned_processes_find_functions_defined_in_the_code(app: App):
     await app.call("write_file", MINE, path="helper.py", content="VALUE = 42\n")
     code = """
 import multiprocessing, helper
@@ -167,7 +167,7 @@ if __name__ == "__main__":
     assert found.data["files_changed"] == []
 
 
-async def test_time_that_runs_out_is_reported_with_what_was_printed(app: App):
+async def test_a_timeout_is_reported_with_the_output_so_far(app: App):
     seconds = math.ceil(scale_to_load(1))
     found = await run_python(app, "import time\nprint('begun')\ntime.sleep(600)", timeout=seconds)
     assert found.is_error
@@ -215,7 +215,7 @@ async def test_files_that_are_changed_and_removed_are_reported(app: App):
     ]
 
 
-async def test_the_answer_reports_countless_files(app: App):
+async def test_too_many_changed_files_to_list_are_reported(app: App):
     place, sandbox = app.workspaces.ensure_workspace(MINE), app.processes.sandbox
     job = await build_shell_job(sandbox, place.directory, "true")
     many = {f"f{number}": (0, 0, number) for number in range(MAX_SNAPSHOT_FILES)}
@@ -227,7 +227,7 @@ async def test_the_answer_reports_countless_files(app: App):
     assert told.data["files_note"] in told.text
 
 
-async def test_names_of_files_that_hide_or_are_no_text_do_no_harm(app: App):
+async def test_invisible_or_invalid_characters_in_file_names_do_no_harm(app: App):
     found = await run_python(app, r"open(b'a\xff\nb\x1b[31m.txt', 'w'); open('\u202egnp.exe', 'w')")
     assert [each["path"] for each in found.data["files_changed"]] == ["a b[31m.txt", "gnp.exe"]
     json.dumps(found.data).encode()
@@ -242,13 +242,13 @@ async def test_file_tools_and_code_share_the_workspace(app: App):
     )
 
 
-async def test_sessions_do_not_see_one_anothers_files(app: App):
+async def test_sessions_do_not_see_each_others_files(app: App):
     await run_shell(app, "echo mine > private.txt")
     found = await run_shell(app, "ls -a; find / -name private.txt 2>/dev/null", OTHERS)
     assert "private.txt" not in found.data["stdout"]
 
 
-async def test_a_command_runs_in_the_folder_that_it_is_given(app: App):
+async def test_a_command_runs_in_the_given_folder(app: App):
     await run_shell(app, "mkdir -p sub/folder && echo x > sub/file")
     assert (await run_shell(app, "ls", working_dir="sub")).data["stdout"] == "file\nfolder\n"
     with pytest.raises(NotFound):
@@ -282,7 +282,7 @@ async def test_without_deno_the_remedy_is_reported(shared_home: Path):
     assert caught.value.hint == f"{suggest_extra('code')}, or set `code.deno` to a deno program"
 
 
-async def test_where_nothing_isolates_code_does_not_run_and_the_remedy_is_reported(
+async def test_without_isolation_code_does_not_run_and_the_remedy_is_reported(
     shared_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PATH", str(shared_home))
@@ -375,7 +375,7 @@ async def test_many_calls_at_once_wait_for_each_other(shared_home: Path):
     assert sorted(int(each.data["stdout"]) for each in results) == list(range(12))
 
 
-async def test_a_long_execution_gives_signs_of_life(app: App):
+async def test_a_long_execution_reports_progress(app: App):
     heard: list[float] = []
 
     async def progress(done: float, total: float | None, message: str, data: dict[str, Any] | None = None) -> None:
@@ -426,7 +426,7 @@ async def test_code_reaches_the_web_only_if_allowed_and_only_through_the_guard(s
         ("read_process_output", {"process_id": "x", "lines": 0}),
     ],
 )
-async def test_what_does_not_fit_is_refused_before_anything_runs(app: App, tool: str, arguments: dict[str, Any]):
+async def test_invalid_arguments_are_refused_before_anything_runs(app: App, tool: str, arguments: dict[str, Any]):
     with pytest.raises(InvalidInput):
         await app.call(tool, MINE, **arguments)
 
@@ -437,7 +437,7 @@ async def test_errors_name_the_next_step(app: App):
     assert caught.value.hint == snapshot("call list_processes to see the ids")
 
 
-async def test_the_tool_of_the_other_system_is_not_offered(app: App):
+async def test_the_shell_tool_of_the_other_system_is_not_offered(app: App):
     expected = "execute_windows_cmd" if sys.platform == "win32" else "execute_shell"
     assert [name for name in app.toolbox.tools if name.startswith("execute_")] == [
         "execute_python",
@@ -465,7 +465,7 @@ async def test_a_client_gets_text_data_and_pictures(shared_home: Path, era: str)
         assert failed.structured_content["exit_code"] == 3
 
 
-async def test_a_person_who_says_no_is_heard(shared_home: Path):
+async def test_a_denied_execution_does_not_run(shared_home: Path):
     async with open_code_app(shared_home, tools={}) as app:
         with pytest.raises(Refused):
             await run_shell(app, "touch made", Call(session="mine", answer=False))

@@ -58,7 +58,7 @@ async def app(home: Path) -> AsyncGenerator[App]:
         yield opened
 
 
-async def test_what_one_call_defines_is_there_in_the_next(app: App):
+async def test_names_defined_in_one_call_exist_in_the_next(app: App):
     await run_python(app, "import math\nfrom pathlib import Path\nradius = 2\ndef area(r): return math.pi * r ** 2")
     found = await run_python(app, "print(f'{area(radius):.2f}', Path('.').exists())\nradius += 1")
     assert found.data["stdout"] == "12.57 True\n"
@@ -69,7 +69,7 @@ async def test_what_one_call_defines_is_there_in_the_next(app: App):
     assert found.data["value"] == "False"
 
 
-async def test_the_last_value_is_shown_as_notebooks_show_it(app: App):
+async def test_the_last_value_is_shown_as_in_notebooks(app: App):
     await app.call("write_file", Call(session="mine"), path="pandas/__init__.py", content=PANDAS)
     for code, value in (
         ("1 + 1", "2"),
@@ -105,7 +105,7 @@ async def test_a_changed_file_is_imported_again(app: App):
         assert (await run_python(app, "import lib\nlib.greet()")).data["value"] == repr(text)
 
 
-async def test_a_call_ends_as_a_script_would(app: App):
+async def test_a_call_exits_as_a_script_would(app: App):
     for code, exit_code, shown in (
         ("import sys\nsys.exit(3)", 3, ""),
         ("exit()", 0, ""),
@@ -126,7 +126,7 @@ async def test_a_call_ends_as_a_script_would(app: App):
     assert (await run_python(app, "1 + 1")).data["value"] == "2"
 
 
-async def test_output_that_looks_like_an_end_is_output(app: App):
+async def test_output_that_resembles_the_end_marker_is_output(app: App):
     found = await run_python(app, "import os\nos.write(1, b'\\x1e' * 40 + b'0' * 100);print(end='done')")
     assert found.data["stdout"].endswith("0done")
     found = await run_python(app, "import sys\nsys.stdout.write('x' * 3_000_000);")
@@ -134,7 +134,7 @@ async def test_output_that_looks_like_an_end_is_output(app: App):
     assert (await run_python(app, "2")).data["value"] == "2"
 
 
-async def test_sessions_and_people_share_nothing(app: App):
+async def test_sessions_and_people_share_no_variables(app: App):
     await run_python(app, "secret = 'mine'")
     for call in (Call(session="others"), Call(session="mine", identity="somebody")):
         found = await app.call("execute_python", call, code="print('secret' in globals())")
@@ -142,7 +142,7 @@ async def test_sessions_and_people_share_nothing(app: App):
     assert (await run_python(app, "secret")).data["value"] == "'mine'"
 
 
-async def test_an_interpreter_that_ends_says_what_was_lost(app: App):
+async def test_an_ended_interpreter_reports_what_was_lost(app: App):
     for code, timeout, reason in (
         ("import time; time.sleep(60)", 1, "stopped after 1 s"),
         ("import os; os._exit(4)", 30, "ended its process with exit code 4"),
@@ -156,7 +156,7 @@ async def test_an_interpreter_that_ends_says_what_was_lost(app: App):
             assert (await run_python(app, "'table' in globals()")).data["value"] == "False"
 
 
-async def test_a_cancelled_call_is_reported_to_the_next(app: App):
+async def test_the_next_call_reports_what_a_cancelled_one_lost(app: App):
     await run_python(app, "table = 1")
     await cancel_once_begun(app, run_python, "import time; open('begun', 'w').close(); time.sleep(60)")
     found = await run_python(app, "'table' in globals()")
@@ -165,7 +165,7 @@ async def test_a_cancelled_call_is_reported_to_the_next(app: App):
     assert "note" not in (await run_python(app, "1")).data
 
 
-async def test_memory_is_bounded_over_all_calls(home: Path):
+async def test_memory_is_limited_across_calls(home: Path):
     async with open_code_app(home, code={"memory_bytes": 300_000_000}) as app:
         await run_python(app, "kept = bytearray(b'x') * 150_000_000")
         found = await run_python(app, "more = bytearray(b'x') * 250_000_000")
@@ -214,7 +214,7 @@ async def test_an_interpreter_ends_with_its_host(app: App):
     assert "host disconnected; lost: table" in found.data["note"]
 
 
-async def test_packages_of_the_settings_are_there_and_read_only(home: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_packages_from_the_settings_are_available_and_read_only(home: Path, monkeypatch: pytest.MonkeyPatch):
     build_wheel(home, "outrider_sample")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(home))
@@ -256,7 +256,7 @@ async def test_a_background_process_gets_input(app: App):
         await app.call("write_process_input", call, process_id=process, text="late")
 
 
-async def test_input_that_cannot_be_read_is_refused(app: App):
+async def test_input_to_a_closed_stream_is_refused(app: App):
     call = Call(session="mine")
     sleeping = (await run_shell(app, "exec <&-; sleep 60", run_mode="async")).data["process_id"]
     await app.call("write_process_input", call, process_id=sleeping, end=True)

@@ -54,14 +54,14 @@ async def test_a_shell_keeps_its_folder_and_variables(app: App):
     assert (await run_shell(app, "echo ${total-gone}", reset=True)).data["stdout"] == "gone\n"
 
 
-async def test_a_process_that_the_shell_started_stays(app: App):
+async def test_a_process_started_by_the_shell_keeps_running(app: App):
     found = await run_shell(app, "(while [ ! -e stop ]; do sleep 0.05; done; echo stopped) & echo begun")
     assert found.data["stdout"] == "begun\n"
     found = await run_shell(app, "touch stop; wait")
     assert found.data["stdout"] == "stopped\n"
 
 
-async def test_a_shell_cannot_write_its_own_end(app: App):
+async def test_output_that_resembles_the_end_marker_is_output(app: App):
     found = await run_shell(app, "printf '\\x1e%032d00000002{}' 0; printf '\\x1e%.0s' {1..40}; echo done")
     assert found.data["stdout"].endswith("done\n")
     assert (await run_shell(app, "head -c 3000000 /dev/zero | tr '\\0' x")).data["truncated"] is True
@@ -77,7 +77,7 @@ async def test_sessions_share_no_shell(app: App):
     assert (await run_python(app, "'secret' in globals()")).data["value"] == "False"
 
 
-async def test_a_shell_that_ends_says_what_was_lost(app: App):
+async def test_an_ended_shell_reports_what_was_lost(app: App):
     await run_shell(app, "table=1; rows=2")
     found = await run_shell(app, "sleep 60", timeout=1)
     assert found.data["timed_out"] is True
@@ -88,7 +88,7 @@ async def test_a_shell_that_ends_says_what_was_lost(app: App):
     assert "its call was cancelled; lost: table" in (await run_shell(app, "true")).data["note"]
 
 
-async def test_a_shell_keeps_within_the_memory(home: Path):
+async def test_a_shell_stays_within_the_memory_limit(home: Path):
     async with open_code_app(home, code={"memory_bytes": 300_000_000}) as app:
         found = await run_shell(app, "x=$(head -c 400000000 /dev/zero | tr '\\0' x); echo ${#x}")
         assert "400000000" not in found.data["stdout"]

@@ -39,7 +39,7 @@ async def run_typescript(app: App, code: str, session: str = "mine", **more: Any
     return await app.call("execute_typescript", Call(session=session), **more | {"code": code})
 
 
-async def test_what_one_call_defines_is_there_in_the_next(app: App):
+async def test_names_defined_in_one_call_exist_in_the_next(app: App):
     await app.call("write_file", MINE, path="lib.ts", content="export const twice = (x: number): number => 2 * x;\n")
     await run_typescript(
         app, 'import { twice as double } from "./lib.ts";\nimport { join } from "node:path";\nlet n = 21;'
@@ -56,7 +56,7 @@ async def test_what_one_call_defines_is_there_in_the_next(app: App):
     assert (await run_typescript(app, "typeof n", reset=True)).data["value"] == '"undefined"'
 
 
-async def test_values_errors_and_ends_are_those_of_a_script(app: App):
+async def test_values_errors_and_exit_codes_match_those_of_a_script(app: App):
     for code, exit_code, value, shown in (
         ("1 + 1", 0, "2", ""),
         ("const x: number = 1;", 0, None, ""),
@@ -102,7 +102,7 @@ async def poll_process(app: App, session: str, process: str) -> dict[str, Any]:
     return (await app.call("poll_process", Call(session=session), process_id=process)).data
 
 
-async def test_an_interpreter_that_ends_says_what_was_lost(app: App):
+async def test_an_ended_interpreter_reports_what_was_lost(app: App):
     await run_typescript(app, "const rows = [1]; function table() {}")
     found = await run_typescript(app, "setInterval(() => {}, 10)", timeout=1)
     assert "stopped after 1 s" in found.data["note"]

@@ -100,7 +100,7 @@ async def test_without_a_root_or_the_setting_the_session_keeps_its_own_folder(ho
 
 
 @pytest.mark.parametrize("era", [HANDSHAKE_VERSION, OLDEST_VERSION])
-async def test_a_host_that_opens_another_folder_takes_the_workspace_along(home: Path, tmp_path: Path, era: str):
+async def test_opening_another_folder_moves_the_workspace_there(home: Path, tmp_path: Path, era: str):
     first, second = make_folder(tmp_path, "first"), make_folder(tmp_path, "second")
     host = Host(first)
     async with open_host(home, era, host) as (_, client):
@@ -144,7 +144,7 @@ async def test_consent_is_asked_for_after_the_roots(home: Path, tmp_path: Path):
     assert len(forms) == host.times_asked == 1
 
 
-async def test_a_server_takes_no_folders_from_its_clients(home: Path):
+async def test_a_server_refuses_folders_from_its_clients(home: Path):
     for settings, problem in (({}, "folders of the client's machine"), ({"identity": {"tokens": True}}, "people sign")):
         flags = {"workspace": {"directory": "roots"}, "data_dir": str(home / ".outrider")} | settings
         with pytest.raises(NotConfigured, match=problem):

@@ -33,7 +33,7 @@ def run_outrider(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)  # noqa: PLW1510
 
 
-def test_servers_are_listed_with_what_asks_and_what_is_broken():
+def test_servers_are_listed_with_tools_that_ask_and_servers_that_fail():
     done = run_outrider("agents", "servers")
     assert done.returncode == 1
     assert "notes_look\n" in done.stdout
@@ -43,13 +43,13 @@ def test_servers_are_listed_with_what_asks_and_what_is_broken():
     assert {"name": "notes_append", "stake": "low", "title": "append"} in one["notes"]
 
 
-def test_the_doctor_connects_to_each():
+def test_the_doctor_connects_to_each_server():
     done = run_outrider("doctor", "--set", "models.local=false")
     assert "✓ MCP server notes: 11 tools, 1 of them ask before each call" in done.stdout
     assert "MCP server 'shut' cannot be started: no-such-program is not on PATH" in done.stdout
 
 
-def test_a_check_names_a_server_that_nobody_configured(home: Path):
+def test_checking_an_unknown_server_names_it(home: Path):
     (home / ".outrider" / "agents" / "clerk.md").write_text(AGENT.format(mcp="nots"))
     (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings("http://127.0.0.1:9")))
     done = run_outrider("agents", "check", "clerk", "writer")
@@ -59,7 +59,7 @@ def test_a_check_names_a_server_that_nobody_configured(home: Path):
     assert "did you mean 'notes'?" in done.stdout
 
 
-async def test_an_agent_asked_on_the_terminal_uses_them_and_leaves_no_process_behind(home: Path):
+async def test_an_agent_on_the_terminal_uses_servers_and_leaves_no_process_behind(home: Path):
     turns = play_turns(ModelTurn(calls=[("notes_append", {"text": "rain"})]), ModelTurn(text="It is written."))
     async with http_servers.serve_app(ModelServer(turns).build_app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))

@@ -113,7 +113,7 @@ async def test_another_process_continues_and_no_side_effect_is_repeated(home: Pa
     assert len(server.requests) == 3, "what the model had said is remembered, not asked again"
 
 
-async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_reported(home: Path, workers: Start):
+async def test_a_call_with_unknown_outcome_is_not_repeated_and_the_agent_is_told(home: Path, workers: Start):
     turns = play_turns(
         ModelTurn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )
@@ -129,7 +129,7 @@ async def test_a_call_whose_end_nobody_saw_is_not_made_again_and_the_agent_is_re
     assert "may have taken effect" in server.requests[-1].results[0]
 
 
-async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_its_end(home: Path, workers: Start):
+async def test_an_allowed_call_with_unknown_outcome_is_not_repeated(home: Path, workers: Start):
     turns = play_turns(
         ModelTurn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
     )
@@ -149,7 +149,7 @@ async def test_a_call_that_a_person_allowed_is_not_made_again_when_nobody_saw_it
     assert "may have taken effect" in server.requests[-1].results[0]
 
 
-async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(home: Path, workers: Start):
+async def test_a_model_interrupted_by_a_dying_worker_is_asked_again(home: Path, workers: Start):
     held = anyio.Event()
     answers = iter([ModelTurn(text="Half of a long sentence that", wait_between=held)])
     async with (
@@ -169,9 +169,7 @@ async def test_a_model_that_was_speaking_when_its_listener_died_is_asked_again(h
     assert (run.status, run.answer, len(server.requests)) == ("completed", "Whole.", 2)
 
 
-async def test_a_blocked_run_is_decided_and_resumed_by_processes_that_never_saw_it(
-    home: Path, workers: Start, database: str
-):
+async def test_a_blocked_run_is_decided_and_resumed_by_other_processes(home: Path, workers: Start, database: str):
     turns = play_turns(ModelTurn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), ModelTurn(text="Sent."))
     async with serve_model(turns) as (url, _server):
         first = workers(url, "Go.", database)
@@ -205,7 +203,7 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
 
 
 @pytest.mark.nightly
-async def test_in_a_storm_no_run_is_lost_and_no_side_effect_comes_twice(home: Path, workers: Start, database: str):
+async def test_repeated_kills_lose_no_run_and_repeat_no_side_effect(home: Path, workers: Start, database: str):
     """Workers are killed wherever they happen to be; the last one lives and finishes what all of them began."""
     steps = 6
 

@@ -108,7 +108,7 @@ async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, h
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("wire", API_FORMATS)
-async def test_a_long_answer_comes_in_many_pieces_and_whole(aimock: str, wire: str, home: Path):
+async def test_a_long_answer_arrives_complete_in_many_pieces(aimock: str, wire: str, home: Path):
     run, events = await run_to_end(aimock, wire, "Tell me", home)
     assert run.answer == LONG_ANSWER.strip()
     assert "".join(event.data["text"] for event in events if event.kind == "text") == LONG_ANSWER

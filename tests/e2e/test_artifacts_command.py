@@ -24,7 +24,7 @@ def run_outrider(home: Path, *arguments: str) -> subprocess.CompletedProcess[str
     )
 
 
-async def test_an_export_is_listed_and_saved_and_never_over_another_file(home: Path):
+async def test_an_export_is_listed_and_saved_without_overwriting_files(home: Path):
     assert "no files have been handed out yet" in run_outrider(home).stdout
     async with open_app(load({"toolsets": ["workspace"]}, environ={}, home=home, workspace=home)) as app:
         await app.call("write_file", Call(), path="report.md", content="# Tea\n")

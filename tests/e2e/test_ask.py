@@ -87,7 +87,7 @@ async def ask_in_terminal(home: Path, play: TurnScript, answer: bytes, question:
         return await anyio.to_thread.run_sync(lambda: run_in_terminal(command, environ, answer, question))
 
 
-async def test_a_terminal_asks_for_consent_and_remembers_always(home: Path):
+async def test_a_terminal_asks_for_consent_and_remembers_an_always_answer(home: Path):
     agent_tools.install_plugin(home / "plugins")
     turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
     code, shown = await ask_in_terminal(home, turns, b"Always\n", b"[yes/no/always]")
@@ -108,7 +108,7 @@ async def test_an_open_question_is_answered_in_words(home: Path):
     assert agent_tools.read_ledger_lines(home)[0].endswith(" Bob Ross")
 
 
-async def test_yes_allows_what_is_asked(home: Path):
+async def test_the_yes_option_allows_calls_that_ask(home: Path):
     turns = play_turns(ModelTurn(calls=[("send", {"text": "tea"})]), ModelTurn(text="Sent."))
     done = await ask_scripted_model(home, turns, "ask", "x", "--agent", "writer", "--yes")
     assert (done.returncode, done.stdout) == (0, "Sent.\n")

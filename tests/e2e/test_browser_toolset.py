@@ -83,7 +83,7 @@ async def test_a_killed_browser_is_restarted_for_the_same_session(tmp_path: Path
     assert inside.id == session
 
 
-async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating(tmp_path: Path):
+async def test_a_hanging_page_is_reported_by_every_tool_and_left_by_navigating(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
@@ -109,7 +109,7 @@ async def test_a_page_that_hangs_is_named_in_every_answer_and_left_by_navigating
     assert typed.structured_content["ok"]
 
 
-async def test_a_click_that_leads_to_a_silent_server_ends(tmp_path: Path):
+async def test_a_click_on_a_link_to_a_silent_server_ends(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
             session = await at.open_session("/article")
@@ -191,7 +191,7 @@ async def _close_when_kept(at: BrowserAppClient) -> None:
     at.loopback.app.browsers.list_sessions()[0].tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
-async def test_without_a_display_signing_in_manually_names_an_alternative(tmp_path: Path, monkeypatch):
+async def test_without_a_display_the_login_command_names_an_alternative(tmp_path: Path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     async with open_browser_app(tmp_path) as at:
@@ -200,7 +200,7 @@ async def test_without_a_display_signing_in_manually_names_an_alternative(tmp_pa
     assert "outrider browser login URL --state NAME" in format_result_text(failed)
 
 
-async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_reports_it(home: Path):
+async def test_an_empty_page_is_read_with_the_browser_and_reported_so(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with loopback_app.open_loopback_app(home, CHALLENGE_SITE) as service:
             found = await service.app.call("web_fetch", url=f"{service.site_url}/shell")
@@ -219,7 +219,7 @@ async def test_reading_uses_the_browser_where_a_page_is_empty_without_it_and_rep
     assert open_sessions == []
 
 
-async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does_not_is_named(home: Path):
+async def test_a_robot_check_is_passed_if_browsers_may_pass_and_reported_otherwise(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             loopback_app.open_loopback_app(home, serve_challenge) as service,
@@ -235,7 +235,7 @@ async def test_a_robot_check_that_lets_browsers_pass_is_passed_and_one_that_does
 
 
 @pytest.mark.nightly
-async def test_a_page_that_hangs_the_browser_costs_its_time_and_nothing_else(home: Path):
+async def test_a_page_that_hangs_the_browser_costs_only_its_time_limit(home: Path):
     more = {"pages": {"timeout_s": 6}}
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with loopback_app.open_loopback_app(home, CHALLENGE_SITE, more=more) as service:

@@ -168,7 +168,7 @@ async def test_fetch_of_a_picture_names_its_file(home: Path):
     ],
     ids=["missing", "user", "loop", "long", "list"],
 )
-async def test_a_folder_that_cannot_be_is_named_with_its_variable(home: Path, setting: str, value: str):
+async def test_a_setting_with_an_impossible_folder_is_named_with_its_variable(home: Path, setting: str, value: str):
     (home / "loop").symlink_to(home / "loop")
     variable = f"OUTRIDER_WORKSPACE__{setting.upper()}"
     done = await run_outrider(home, "tools", **{variable: value})
@@ -201,7 +201,7 @@ async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
     assert b"--set 'egress.allow=127.0.0.1:9'" in done.stderr
 
 
-async def test_a_refused_address_is_read_after_the_command_in_the_error(home: Path):
+async def test_following_the_command_in_a_refusal_allows_the_address(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         refused = await run_outrider(home, "fetch", f"{url}/wal")
         advice = re.search(rb"outrider (config add egress.allow \S+),", refused.stderr)
@@ -288,7 +288,7 @@ async def test_tools_lists_the_catalogue_with_its_cost(home: Path):
     assert all(0 < row["tokens"] < 1_000 for row in rows)
 
 
-async def test_an_unknown_toolset_is_answered_with_those_there_are(home: Path):
+async def test_an_unknown_toolset_is_answered_with_the_existing_ones(home: Path):
     done = await run_outrider(home, "tools", "--toolsets", "wep")
     assert done.returncode == 2
     assert b"web_search_browse" in done.stderr
@@ -317,7 +317,7 @@ async def test_doctor_starts_the_browser_and_says_why_it_does_not_start(home: Pa
     assert "allow unprivileged user namespaces" in done.stdout.decode()
 
 
-async def test_doctor_asks_each_search_provider_a_question_of_its_own(home: Path):
+async def test_doctor_sends_each_search_provider_a_test_query(home: Path):
     behaviour = search_providers.ProviderBehaviour(modes={"serper": "402"})
     async with http_servers.serve_app(search_providers.build_provider_app(behaviour)) as url:
         providers = search_providers.build_provider_settings(url, "brave", "serper")
@@ -334,7 +334,7 @@ async def test_doctor_asks_each_search_provider_a_question_of_its_own(home: Path
     assert done.returncode == 1
 
 
-async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that_cannot_work(home: Path):
+async def test_doctor_names_the_models_agents_would_use_and_the_broken_agents(home: Path):
     folder = home / ".outrider" / "agents"
     folder.mkdir(parents=True)
     (folder / "poet.md").write_text("---\ndescription: Rhymes\n---\nYou rhyme.\n")
@@ -356,7 +356,7 @@ async def test_doctor_names_the_models_that_agents_would_ask_and_the_agents_that
     assert b"sk-secret" not in done.stdout + done.stderr
 
 
-async def test_doctor_says_the_ways_to_a_model_where_there_is_none(home: Path):
+async def test_doctor_explains_how_to_get_a_model_if_there_is_none(home: Path):
     done = await run_outrider(home, "doctor", OUTRIDER_MODELS__LOCAL="false")
     said = done.stdout.decode()
     assert done.returncode == 0, said
@@ -364,13 +364,13 @@ async def test_doctor_says_the_ways_to_a_model_where_there_is_none(home: Path):
     assert "set a key in the environment" in said
 
 
-async def test_doctor_finds_a_chosen_model_without_its_key(home: Path):
+async def test_doctor_reports_a_chosen_model_without_a_key(home: Path):
     done = await run_outrider(home, "doctor", "--set", "models.default=anthropic:claude-x")
     assert done.returncode == 1
     assert b"set ANTHROPIC_API_KEY" in done.stdout
 
 
-async def test_a_home_that_cannot_be_written_costs_the_memory_and_nothing_else(home: Path):
+async def test_an_unwritable_home_costs_only_the_memory(home: Path):
     blocked = home / "file"
     blocked.write_text("not a folder")
     async with (
@@ -409,7 +409,7 @@ main()
 """
 
 
-async def test_agents_without_their_extra_name_it_and_exit_with_three(home: Path):
+async def test_without_their_extra_the_agent_commands_name_it_and_exit_with_three(home: Path):
     for command in ("list", "check"):
         done = await anyio.run_process(
             [sys.executable, "-c", WITHOUT_AGENTS, "agents", command],

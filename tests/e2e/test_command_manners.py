@@ -42,7 +42,7 @@ def test_summaries_of_commands_are_not_cut(home: Path):
         assert "..." not in shown.partition("Commands:")[2]
 
 
-def test_names_and_descriptions_of_strangers_do_not_steer_the_terminal(home: Path):
+def test_untrusted_names_and_descriptions_cannot_control_the_terminal(home: Path):
     title, clear = "\x1b]0;owned\a", "\x1b[2J\x9b2J"
     file = home / f"notes{title}{clear}.bin"
     file.write_bytes(b"\0\1\2" * 100)

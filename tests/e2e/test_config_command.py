@@ -29,7 +29,7 @@ def read_settings_text(home: Path) -> str:
     return (home / ".outrider" / "settings.json").read_text()
 
 
-async def test_a_value_that_is_set_is_effective_and_keeps_the_rest_of_the_file(home: Path):
+async def test_setting_a_value_takes_effect_and_keeps_the_rest_of_the_file(home: Path):
     (home / ".outrider").mkdir()
     before = '{\r\n    "egress": {"deny": ["evil.example"]},\r\n    "names": "builtin"\r\n}\r\n'
     (home / ".outrider" / "settings.json").write_bytes(before.encode())
@@ -91,7 +91,7 @@ async def test_a_key_is_read_from_standard_input_into_a_private_file(home: Path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_a_value_that_the_environment_overrides_is_announced(home: Path):
+async def test_setting_a_value_overridden_by_the_environment_is_announced(home: Path):
     done = await run_outrider(home, "config", "set", "names", "builtin", OUTRIDER_NAMES="bare")
     assert b"the value from the environment is used instead" in done.stderr
 
@@ -104,7 +104,7 @@ async def test_commands_at_the_same_time_do_not_undo_one_another(home: Path):
     assert set(json.loads(read_settings_text(home))["egress"]["allow"]) == set(hosts)
 
 
-async def test_a_link_is_followed_and_one_that_leads_nowhere_is_an_error(home: Path):
+async def test_a_link_is_followed_and_a_dangling_one_is_an_error(home: Path):
     (home / ".outrider").mkdir()
     (home / "dotfiles.json").write_text("{}")
     (home / ".outrider" / "settings.json").symlink_to("../dotfiles.json")

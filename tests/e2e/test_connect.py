@@ -85,7 +85,7 @@ async def test_lists_among_settings_reach_the_shared_process(site: str):
     assert "web_search" not in tools
 
 
-async def test_errors_say_the_same_as_in_this_process(site: str):
+async def test_errors_are_the_same_as_in_process(site: str):
     wrong_calls: list[tuple[str, dict[str, Any]]] = [
         ("create_goal", {"aims": 3}),
         ("create_gaol", {}),
@@ -102,7 +102,7 @@ async def test_errors_say_the_same_as_in_this_process(site: str):
     assert told[0] == told[1]
 
 
-async def test_calls_of_asyncio_run_side_by_side_and_are_cancelled(site: str, monkeypatch: pytest.MonkeyPatch):
+async def test_asyncio_calls_run_concurrently_and_can_be_cancelled(site: str, monkeypatch: pytest.MonkeyPatch):
     began, hung_up = anyio.Event(), anyio.Event()
 
     async def never_answer(scope: Any, receive: Any, send: Any) -> None:

@@ -90,7 +90,7 @@ async def check_database(folder: Path, said: list[dict[str, Any]]) -> None:
     await database.close()
 
 
-async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(fork_server: ForkServer, tmp_path: Path):
+async def test_acknowledged_writes_survive_any_kill_and_the_index_matches(fork_server: ForkServer, tmp_path: Path):
     history: list[dict[str, Any]] = []
     for seed in range(ROUNDS):
         history += await anyio.to_thread.run_sync(kill_writers, fork_server, tmp_path, seed)
@@ -99,7 +99,7 @@ async def test_nothing_acknowledged_is_lost_and_the_index_fits_after_any_kill(fo
 
 
 @pytest.mark.nightly
-async def test_two_processes_write_the_same_store_and_both_are_killed(fork_server: ForkServer, tmp_path: Path):
+async def test_two_processes_writing_the_same_store_are_killed_without_losses(fork_server: ForkServer, tmp_path: Path):
     for seed in range(100, 100 + max(ROUNDS // 6, 2)):
         shoot = partial(kill_writers, fork_server, tmp_path, seed, writers=2)
         said = await anyio.to_thread.run_sync(shoot)

@@ -97,7 +97,7 @@ def truncate_file(path: Path) -> None:
     [(spoil_header, 1.0), (spoil_first_page, 1.0), (spoil_index, 1.0), (spoil_pages, 0.7), (truncate_file, 0.2)],
     ids=["header", "first page", "index", "pages", "truncated"],
 )
-async def test_what_can_be_read_of_a_damaged_file_is_saved_and_the_file_is_kept(
+async def test_readable_rows_of_a_damaged_file_are_saved_and_the_file_is_kept(
     tables: Path, spoil: Callable[[Path], None], kept_share: float
 ):
     fill_tables(tables)
@@ -116,7 +116,7 @@ async def test_what_can_be_read_of_a_damaged_file_is_saved_and_the_file_is_kept(
     assert [path.name for path in tables.parent.iterdir() if path.name.startswith(".repair")] == []
 
 
-async def test_rows_that_are_only_in_the_log_of_a_damaged_file_are_saved_and_the_log_is_kept(tables: Path):
+async def test_rows_in_the_write_ahead_log_are_saved_and_the_log_is_kept(tables: Path):
     with closing(sqlite3.connect(tables)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         fill_tables(tables)
@@ -130,7 +130,7 @@ async def test_rows_that_are_only_in_the_log_of_a_damaged_file_are_saved_and_the
     assert await run_for_json("db", "repair") == (0, {"kept": None, "whole": True, "tables": []})
 
 
-async def test_a_file_that_is_in_use_or_no_database_is_left_alone(tables: Path):
+async def test_a_file_in_use_or_not_a_database_is_left_alone(tables: Path):
     with closing(sqlite3.connect(tables)) as server:
         server.execute("PRAGMA journal_mode = WAL")
         server.execute("SELECT count(*) FROM pages").fetchone()
@@ -156,7 +156,7 @@ async def test_the_doctor_names_the_process_that_locks_the_database(tables: Path
     assert any(line.startswith(f"process {os.getpid()}") for line in told)
 
 
-async def test_tools_that_need_no_store_continue_and_the_others_name_the_way_out(tables: Path, home: Path):
+async def test_tools_without_a_database_keep_working_and_the_others_name_the_remedy(tables: Path, home: Path):
     fill_tables(tables)
     spoil_header(tables)
     async with http_servers.serve_app(WAL_SITE) as url:

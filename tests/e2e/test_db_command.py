@@ -115,7 +115,7 @@ async def test_problems_are_found_and_repairable_ones_repaired(home: Path):
     assert [each["code"] for each in run_for_json("db", "check", code=1, environ=place)] == ["extra"]
 
 
-async def test_an_index_that_lost_something_is_rebuilt(home: Path, server: postgres.PostgresServer):
+async def test_an_incomplete_index_is_rebuilt(home: Path, server: postgres.PostgresServer):
     address = server.create_database()
     async with open_laptop_app(home, database=address) as app:
         await app.call("addContent", MINE, content="Green tea.")
@@ -163,7 +163,7 @@ def test_checking_creates_no_database(home: Path):
     assert "unable to open database file" in run_db_command("db", "check", code=4, environ=place)
 
 
-async def test_a_source_on_which_agents_work_is_not_copied(home: Path):
+async def test_a_database_with_running_agents_is_not_copied(home: Path):
     from outrider.agents.workers.locks import FileLocks
 
     await fill_laptop(home)

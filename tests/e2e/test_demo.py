@@ -81,7 +81,7 @@ def build_provider_settings(url: str) -> dict[str, str]:
 
 
 @pytest.mark.nightly
-async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
+async def test_online_the_demo_searches_the_web_and_quotes_what_it_read():
     internet = Internet()
     async with http_servers.serve_app(internet) as url:
         environ = build_provider_settings(url) | {"OUTRIDER_EGRESS__ALLOW": url.removeprefix("http://")}
@@ -99,7 +99,7 @@ async def test_with_an_internet_it_searches_there_and_quotes_what_it_read():
     assert "No browser on this machine: " in printed
 
 
-async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_those():
+async def test_offline_the_demo_reads_local_documents_and_quotes_those():
     code, printed = await run_demo(**build_provider_settings(DEAD))
     assert code == 0, printed
     assert "No internet access." in printed
@@ -119,7 +119,7 @@ async def test_without_an_internet_it_reads_this_machines_documents_and_quotes_t
 
 
 @pytest.mark.nightly
-async def test_a_question_that_nothing_answers_ends_with_an_exit_code():
+async def test_a_question_without_evidence_ends_with_an_exit_code():
     code, printed = await run_demo("Do penguins yodel?", **build_provider_settings(DEAD))
     assert code == 1
     assert "No evidence was found for this question." in printed

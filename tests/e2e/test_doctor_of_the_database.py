@@ -25,7 +25,7 @@ def find_beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, st
     return one
 
 
-def test_the_doctor_is_content_with_a_laptop_and_names_the_embedder(home: Path):
+def test_the_doctor_accepts_a_laptop_and_names_the_embedder(home: Path):
     found = run_doctor()
     assert find_beginning(found, "the database has revision")["state"] == "ok"
     assert find_beginning(found, "artifacts can be stored in")["what"].endswith("/.outrider/artifacts")

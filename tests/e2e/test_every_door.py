@@ -45,7 +45,7 @@ async def open_rest_client(user: HostUser) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=status["dashboard"], headers=headers, timeout=90)
 
 
-async def test_one_session_is_opened_filled_in_read_finished_and_watched(user: tuple[HostUser, str]):
+async def test_one_session_is_used_from_terminal_host_and_dashboard(user: tuple[HostUser, str]):
     person, url = user
     async with AsyncExitStack() as stack:
         stack.enter_context(anyio.fail_after(LONG_SCENARIO_TIMEOUT_S))

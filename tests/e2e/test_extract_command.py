@@ -56,14 +56,14 @@ async def test_stdin_is_read_whole_or_by_its_main_content(home: Path):
     assert b"Home page" in whole.stdout
 
 
-async def test_text_has_no_markup(home: Path):
+async def test_text_output_has_no_markup(home: Path):
     done = await run_extract(
         home, "-", "--text", stdin=office_files.build_docx(office_files.build_paragraph("Lights", "berschrift1"))
     )
     assert done.stdout == b"Lights\n"
 
 
-async def test_json_has_the_facts(home: Path):
+async def test_json_output_has_the_metadata(home: Path):
     (home / "a.xlsx").write_bytes(office_files.build_all_kinds()["excel"])
     known = json.loads((await run_extract(home, "a.xlsx", "--json")).stdout)
     assert known["tables"] == [[["Name", "Height"], ["Wend", "41"]]]
@@ -82,7 +82,7 @@ async def test_json_has_the_facts(home: Path):
         ("film.mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(99), 5, "transcript"),
     ],
 )
-async def test_what_cannot_be_read_is_reported_with_its_code(
+async def test_an_unreadable_file_is_reported_with_its_exit_code(
     home: Path, name: str, body: bytes | None, code: int, said: str
 ):
     if body is not None:
@@ -106,7 +106,7 @@ async def test_a_budget_of_tokens_explains_how_to_continue(home: Path):
     assert not rest["truncated"]
 
 
-async def test_a_question_gives_the_passages_that_answer_it_or_says_that_there_are_none(home: Path):
+async def test_a_query_prints_matching_passages_or_says_that_there_are_none(home: Path):
     page = b"<!doctype html><main><h2>Dogs</h2><p>%s<h2>Fees</h2><p>%s</main>" % (
         b"Dogs stay for free. " * 30,
         b"Ten pounds a night. " * 30,
@@ -119,7 +119,7 @@ async def test_a_question_gives_the_passages_that_answer_it_or_says_that_there_a
     assert b"try other words" in none.stderr
 
 
-async def test_an_error_is_json_for_programs_too(home: Path):
+async def test_errors_are_json_for_programs_too(home: Path):
     done = await run_extract(home, "nothing.pdf", "--json")
     assert json.loads(done.stdout)["error"]["code"] == "not_found"
 

@@ -29,7 +29,7 @@ async def run_command(home: Path, url: str, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout.decode()
 
 
-async def test_values_are_printed_as_json_as_a_table_and_with_their_places(home: Path):
+async def test_values_are_printed_as_json_as_a_table_and_with_their_sources(home: Path):
     (home / "schema.json").write_text('{"title": "string", "price": "number", "colour": "string"}')
     async with http_servers.serve_app(loopback_app.build_page_site({"/": KETTLE_HTML})) as url:
         plain = await run_command(home, url, "extract-data", url, "--schema", '{"price": "number"}')

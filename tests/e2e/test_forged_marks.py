@@ -70,7 +70,7 @@ async def test_a_click_on_a_forged_reference_presses_nothing(tmp_path: Path):
     assert '"Confirm transfer" e1' in shown
 
 
-async def test_no_tool_lets_a_page_write_our_marks(tmp_path: Path):
+async def test_no_tool_lets_a_page_forge_our_markers(tmp_path: Path):
     calls = {
         "snapshotPage": {"mode": "full"},
         "snapshotPage find": {"find": "cookie notice"},
@@ -109,7 +109,7 @@ async def test_no_tool_lets_a_page_write_our_marks(tmp_path: Path):
     assert "a label with" in texts["takeScreenshot"]
 
 
-async def test_pages_that_are_read_cannot_write_our_marks(home: Path):
+async def test_pages_read_without_a_browser_cannot_forge_our_markers(home: Path):
     async with (
         loopback_app.open_loopback_app(home, BANK_SITE, more={"toolsets": ["web", "web_search_browse"]}) as loopback,
         Client(loopback.app.build_server()) as client,

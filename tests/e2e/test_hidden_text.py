@@ -134,7 +134,7 @@ def find_leaks(text: str, ways: Iterable[str] = HIDDEN) -> list[str]:
     return [name for number, name in enumerate(ways) if number in numbers]
 
 
-async def test_hidden_text_is_read_in_no_way(tmp_path: Path):
+async def test_hidden_text_is_read_by_no_tool(tmp_path: Path):
     with anyio.fail_after(LONG_SCENARIO_TIMEOUT_S):
         async with (
             loopback_app.open_loopback_app(
@@ -163,7 +163,7 @@ async def test_hidden_text_is_read_in_no_way(tmp_path: Path):
     assert "Opened by a reader" in texts["extractPageContent html"]
 
 
-async def test_text_that_a_style_sheet_hides_is_read_in_no_rendered_way(tmp_path: Path):
+async def test_text_hidden_by_a_style_sheet_is_read_by_no_browser_tool(tmp_path: Path):
     with anyio.fail_after(LONG_SCENARIO_TIMEOUT_S):
         async with (
             loopback_app.open_loopback_app(tmp_path, HIDDEN_TEXT_SITE, more={"toolsets": SERVED_TOOLSETS}) as loopback,

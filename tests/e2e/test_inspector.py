@@ -131,7 +131,7 @@ async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_inspector_sees_a_failed_call_as_a_failed_call(inspect, era: str):
+def test_the_inspector_reports_a_failed_call_as_failed(inspect, era: str):
     code, answer = inspect(
         outrider_command.build_command("mcp", "--no-daemon"),
         era,

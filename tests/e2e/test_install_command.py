@@ -90,7 +90,7 @@ def read_entry(path: Path, key: str) -> dict[str, Any]:
     return PARSERS[path.suffix](path.read_text())[key]["outrider"]
 
 
-async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_again(home: Path):
+async def test_every_host_gets_a_working_entry_that_can_be_removed_again(home: Path):
     added = await run_install(home, *CONFIG_FILES)
     again = await run_install(home, *CONFIG_FILES)
     entries = {name: read_entry(home / file, key) for name, (file, key, _) in CONFIG_FILES.items()}
@@ -113,7 +113,7 @@ async def test_every_host_gets_an_entry_that_starts_the_server_and_loses_it_agai
         assert not left.get(key), file
 
 
-async def test_other_settings_comments_and_line_ends_stay(home: Path):
+async def test_other_settings_comments_and_line_ends_are_kept(home: Path):
     cases = [
         ("zed", ZED),
         ("zed", ZED.replace("\n", "\r\n")),
@@ -141,7 +141,7 @@ async def test_other_settings_comments_and_line_ends_stay(home: Path):
         assert key in text
 
 
-async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
+async def test_an_existing_entry_keeps_what_its_user_added(home: Path):
     old = '{\n  "mcpServers": {\n    "outrider": {\n      "command": "old",\n      "env": {"A": "b"} // mine\n    }}}'
     cursor = write_text(home / ".cursor/mcp.json", old)
     codex = write_text(
@@ -158,7 +158,7 @@ async def test_an_entry_that_is_there_keeps_what_its_user_added(home: Path):
         assert read_command(entry)[1:] == ["mcp", "--lean", "--toolsets", "web,browser"]
 
 
-async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: Path):
+async def test_broken_or_unsupported_settings_are_left_alone(home: Path):
     cases = [
         ("cursor", '{\n  "mcpServers": {,}\n}', "line 2, column 18"),
         ("claude", "{\n  // a comment\n}", "line 2, column 3"),
@@ -182,7 +182,7 @@ async def test_settings_that_are_broken_or_cannot_be_kept_are_left_alone(home: P
         assert [each.name for each in path.parent.iterdir() if "outrider" in each.name] == []
 
 
-async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Path):
+async def test_a_project_gets_its_own_settings_if_its_host_supports_them(home: Path):
     project = home / "project"
     project.mkdir()
     with_project = [name for name, (_, _, file) in CONFIG_FILES.items() if file]
@@ -196,7 +196,7 @@ async def test_a_project_gets_settings_of_its_own_if_its_host_reads_any(home: Pa
     assert b"without --project" in refused.stderr
 
 
-async def test_what_would_be_written_can_be_printed_and_hosts_listed(home: Path):
+async def test_entries_can_be_printed_instead_of_written_and_hosts_listed(home: Path):
     (home / ".cursor").mkdir()
     printed = {name: await run_install(home, name, "--print") for name in CONFIG_FILES}
     listed = await run_install(home)
@@ -230,7 +230,7 @@ async def test_a_link_to_settings_stays_a_link_and_permissions_stay(home: Path):
     assert "outrider" in json.loads(target.read_text())["mcpServers"]
 
 
-def test_each_system_has_its_own_places():
+def test_each_system_has_its_own_settings_locations():
     home, roaming = Path("/h"), "/h/AppData/Roaming"
     support = "/h/Library/Application Support"
     places = {

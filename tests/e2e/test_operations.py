@@ -137,7 +137,7 @@ async def wait_for_exit(served: Served) -> int:
     return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=PROCESS_TIMEOUT_S))
 
 
-async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_call_can_be_traced_from_the_request_to_the_page(home: Path, monkeypatch: pytest.MonkeyPatch):
     collector = Collector()
     async with http_servers.serve_app(collector.app()) as endpoint:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=tea")
@@ -158,7 +158,7 @@ async def test_a_call_can_be_followed_from_the_request_to_the_page(home: Path, m
     assert collector.headers[0]["x-team"] == "tea"
 
 
-async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it(home: Path):
+async def test_an_agents_model_and_tool_spans_belong_to_the_call_that_started_it(home: Path):
     collector = Collector()
     (home / ".outrider" / "agents").mkdir(parents=True)
     (home / ".outrider" / "agents" / "reader.md").write_text("---\ndescription: Reads\ntoolsets: [web]\n---\nRead.\n")
@@ -180,7 +180,7 @@ async def test_an_agents_thoughts_and_its_tools_belong_to_the_call_that_began_it
     assert {"POST", "tool run_reader", "agent reader", "chat scripted", "tool web_fetch", "HTTP GET"} <= trace
 
 
-async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
+async def test_metrics_count_calls_by_tool_and_outcome(home: Path):
     async with (
         serve_reading_server(home, "telemetry.metrics=127.0.0.1:0") as (served, pages),
         httpx2.AsyncClient() as http,
@@ -206,7 +206,7 @@ async def test_metrics_tell_of_calls_by_tool_and_outcome(home: Path):
     assert families["process_resident_memory_bytes"].samples[0].value > 1_000_000
 
 
-async def test_a_log_for_machines_names_the_call_of_each_line(home: Path):
+async def test_each_line_of_a_json_log_names_its_call(home: Path):
     # Nothing but the call opens the database, and that says so in the log.
     chosen = ("log_style=json", "log_level=debug", "watches.max_watches=0", "flows.max_schedules=0")
     async with serve_reading_server(home, *chosen) as (served, pages):
@@ -285,7 +285,7 @@ async def test_running_calls_finish_after_shutdown_and_streams_are_closed(home: 
         assert await wait_for_exit(served) == 0
 
 
-async def test_a_second_signal_does_not_wait(home: Path):
+async def test_a_second_signal_stops_the_server_at_once(home: Path):
     site = Site()
     async with serve_reading_server(home, "serve.drain_s=3000", site=site) as (served, pages):
         async with anyio.create_task_group() as tasks, Client(served.url) as client:
@@ -305,7 +305,7 @@ async def test_a_second_signal_does_not_wait(home: Path):
         site.comes.set()
 
 
-async def test_a_server_whose_database_is_damaged_meanwhile_is_not_ready(home: Path):
+async def test_a_server_whose_database_gets_damaged_is_not_ready(home: Path):
     async with httpx2.AsyncClient(timeout=PROCESS_TIMEOUT_S) as http:
         with serve_outrider(home) as served:
             before = await http.get(f"{served.root}/readyz")

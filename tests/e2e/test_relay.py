@@ -83,7 +83,7 @@ async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_direc
     assert facts["hosts"] == 2
 
 
-async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_its_own_list(second_user: HostUser):
+async def test_a_lean_and_an_ordinary_host_share_the_process_with_their_own_tool_lists(second_user: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (
             Client(second_user.build_host_parameters("--lean")) as lean,
@@ -99,7 +99,7 @@ async def test_a_lean_host_and_an_ordinary_one_share_the_process_and_each_gets_i
     assert read_first_text(stand).split(" ")[0] == other[0] == str(facts["process"])
 
 
-async def test_a_host_that_returns_finds_its_session_and_one_that_names_another_gets_that(second_user: HostUser):
+async def test_a_returning_host_gets_its_session_back_and_may_name_another(second_user: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(second_user.build_host_parameters()) as client:
             before = await read_place(client)
@@ -111,7 +111,7 @@ async def test_a_host_that_returns_finds_its_session_and_one_that_names_another_
             assert (await read_place(named))[1] == "ours"
 
 
-async def test_settings_are_those_of_each_host(second_user: HostUser):
+async def test_each_host_has_its_own_settings(second_user: HostUser):
     folder = second_user.home / "project" / ".outrider"
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"tools": {"disable": ["keep"]}}')
@@ -183,7 +183,7 @@ async def test_a_call_that_only_reads_continues_in_the_next_process_when_the_fir
     assert found == [f"done {second}"]
 
 
-async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_reports_it(person: HostUser):
+async def test_a_call_that_may_have_had_its_effect_is_not_repeated_but_reported(person: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
             errors: list[str] = []
@@ -206,7 +206,7 @@ async def test_a_call_that_may_have_had_its_effect_is_not_repeated_and_reports_i
 
 
 @pytest.mark.nightly
-async def test_a_call_with_which_two_processes_died_is_not_tried_a_third_time(person: HostUser):
+async def test_a_call_that_killed_two_processes_is_not_retried(person: HostUser):
     failed: list[str] = []
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client, anyio.create_task_group() as tasks:
@@ -326,7 +326,7 @@ async def test_wrong_options_give_the_same_error_with_and_without_the_daemon(
     assert await outcome() == await outcome("--no-daemon")
 
 
-async def test_prints_of_any_library_do_not_reach_the_host(second_user: HostUser):
+async def test_output_printed_by_libraries_does_not_reach_the_host(second_user: HostUser):
     command = second_user.build_command("mcp", "--toolsets", "probe")
     calls = [*FIRST_MESSAGES, {"id": 2, "method": "tools/call", "params": {"name": "stand", "arguments": {}}}]
     with subprocess.Popen(
@@ -343,9 +343,7 @@ async def test_prints_of_any_library_do_not_reach_the_host(second_user: HostUser
 
 
 @pytest.mark.parametrize("arguments", [[], ["--no-daemon"]])
-async def test_every_request_is_answered_before_the_end_of_a_host_that_only_writes(
-    second_user: HostUser, arguments: list[str]
-):
+async def test_every_request_is_answered_even_if_a_host_only_writes(second_user: HostUser, arguments: list[str]):
     read = encode_messages([{"method": "notifications/cancelled", "params": {"requestId": {"nested": [1]}}}])
     calls = [
         {"id": 7, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": f"{n}"}}} for n in range(9)
@@ -387,7 +385,7 @@ async def test_a_host_gets_its_own_warnings_on_stderr(second_user: HostUser):
     assert b"'keep_days' is ignored" in done.stderr
 
 
-async def test_a_megabyte_goes_through_in_both_directions_and_in_order(second_user: HostUser):
+async def test_megabytes_pass_in_both_directions_and_in_order(second_user: HostUser):
     texts = ["x" * 3_000_000, *(str(number) for number in range(50))]
     heard: list[str] = []
     with anyio.fail_after(PROCESS_TIMEOUT_S):
@@ -429,7 +427,7 @@ async def test_an_invalid_line_is_answered(second_user: HostUser):
     assert [(each["error"]["code"], each["id"]) for each in answers] == [(-32700, None), (-32600, 7)]
 
 
-async def test_no_key_of_a_host_is_written_down(second_user: HostUser):
+async def test_keys_of_a_host_are_never_written_to_disk(second_user: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(
             second_user.build_host_parameters(
@@ -454,7 +452,7 @@ async def test_other_users_cannot_reach_the_socket(person: HostUser):
     assert set(logs) == {0o600}
 
 
-async def test_a_place_that_leads_elsewhere_is_not_used(person: HostUser, tmp_path: Path):
+async def test_a_run_folder_linked_elsewhere_is_not_used(person: HostUser, tmp_path: Path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (person.home / ".outrider").mkdir()
@@ -465,7 +463,7 @@ async def test_a_place_that_leads_elsewhere_is_not_used(person: HostUser, tmp_pa
     assert list(elsewhere.iterdir()) == []
 
 
-async def test_where_there_can_be_no_socket_file_a_token_opens_a_port_of_loopback(person: HostUser):
+async def test_without_a_socket_file_a_loopback_port_is_opened_with_a_token(person: HostUser):
     (person.home / ".outrider" / "run" / "daemon.sock" / "in the way").mkdir(parents=True)
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters()) as client:
@@ -491,7 +489,7 @@ async def test_a_long_path_works(person: HostUser):
             assert (await read_place(client))[0] == str(person.shared_process_pid)
 
 
-async def test_the_command_shows_the_process_and_ends_it_and_hosts_continue_with_a_new_one(person: HostUser):
+async def test_the_command_shows_and_ends_the_process_and_hosts_continue_with_a_new_one(person: HostUser):
     async def daemon(word: str) -> Any:
         command = person.build_command("daemon", word)
         return await anyio.run_process(command, env=person.host_environ, cwd=person.home, check=False)

@@ -55,7 +55,7 @@ async def test_pages_are_read_over_http_by_clients_of_both_eras(home: Path, mode
     assert tools == ["web_search", "web_fetch", "web_crawl", "web_map", "web_extract"]
 
 
-async def test_a_server_that_is_asked_to_stop_stops(home: Path):
+async def test_a_server_stops_when_asked_to(home: Path):
     with serve_outrider(home) as (process, url):
         async with Client(url, mode="legacy") as client:
             await client.list_tools()
@@ -64,7 +64,7 @@ async def test_a_server_that_is_asked_to_stop_stops(home: Path):
     assert code in {0, -signal.SIGTERM}
 
 
-async def test_a_port_that_is_taken_is_named(home: Path):
+async def test_a_port_in_use_is_named(home: Path):
     with serve_outrider(home) as (_, url):
         port = url.split(":")[2].split("/")[0]
         environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
@@ -75,7 +75,7 @@ async def test_a_port_that_is_taken_is_named(home: Path):
     assert b"Traceback" not in done.stderr
 
 
-async def test_a_process_that_is_killed_loses_nothing_that_was_answered(home: Path):
+async def test_a_killed_process_loses_no_answered_work(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
         url = f"{site}/tea"
         with serve_outrider(home, "--set", build_egress_setting(site)) as (process, address):

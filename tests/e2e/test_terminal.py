@@ -44,7 +44,7 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
         )
 
 
-async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host_and_finished_on_the_terminal(terminal: Terminal):
+async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host(terminal: Terminal):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         opened = await terminal.read("browser", "open", f"{terminal.site_url}/form")
         program, *rest = outrider_command.build_command("mcp", "--toolsets", "browser")
@@ -97,7 +97,7 @@ async def test_a_server_that_cannot_start_is_an_error_without_a_traceback(termin
     assert "Traceback" not in listed.stderr.decode()
 
 
-async def test_output_that_nobody_takes_is_reported_in_one_line_or_not_at_all(terminal: Terminal):
+async def test_unwritable_output_is_reported_in_one_line_or_not_at_all(terminal: Terminal):
     command = shlex.join(outrider_command.build_command("call", "get_current_state"))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         results = [
@@ -111,7 +111,7 @@ async def test_output_that_nobody_takes_is_reported_in_one_line_or_not_at_all(te
     assert wrong[1][0].startswith("error: ")
 
 
-async def test_what_was_done_on_the_terminal_is_saved_run_tested_and_exported(terminal: Terminal):
+async def test_a_terminal_session_is_saved_run_tested_and_exported(terminal: Terminal):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         steps = f"open {terminal.site_url}/form\nfill #name Ada\nselect #kind Black\nclick button\n"
         await terminal.read("browser", "run", "-", text=steps)
@@ -196,7 +196,7 @@ async def test_any_tool_can_be_called_listed_and_explained(terminal: Terminal):
     assert [Path(each["path"]).name for each in found["entries"]] == ["a.txt"]
 
 
-async def test_what_goes_wrong_has_an_exit_code_and_a_remedy(terminal: Terminal):
+async def test_every_failure_has_an_exit_code_and_a_remedy(terminal: Terminal):
     cases = {
         ("call", "nosuch"): (2, "error: no tool 'nosuch'\ntry: the tools are createSession, "),
         ("call", "nosuch", "--json"): (2, "`outrider call` lists all"),
@@ -264,7 +264,7 @@ async def test_a_call_that_needs_consent_asks_the_person_at_the_terminal(termina
     assert "delete_playbook" in shown
 
 
-async def test_a_person_who_starts_mcp_is_told_what_it_waits_for(terminal: Terminal):
+async def test_a_person_who_starts_mcp_is_told_what_it_is_waiting_for(terminal: Terminal):
     command = terminal.user.build_command("mcp")
     end_of_input = b"\x04"
     with anyio.fail_after(SCENARIO_TIMEOUT_S):

@@ -33,7 +33,7 @@ async def folder(terminal: Terminal) -> Path:
     return terminal.user.home / "project"
 
 
-async def test_documents_and_downloads_are_saved_where_the_person_works(terminal: Terminal, folder: Path):
+async def test_documents_and_downloads_are_saved_in_the_current_directory(terminal: Terminal, folder: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         printed = await terminal.read("browser", "pdf")
         await terminal.read("browser", "pdf", "--output", "report.pdf")
@@ -49,7 +49,7 @@ async def test_documents_and_downloads_are_saved_where_the_person_works(terminal
     assert (none.returncode, b"no download has ended" in none.stderr) == (1, True)
 
 
-async def test_files_of_the_directory_are_uploaded_and_no_others(terminal: Terminal, folder: Path):
+async def test_only_files_of_the_directory_are_uploaded(terminal: Terminal, folder: Path):
     (folder / "notes.txt").write_text("first")
     (terminal.user.home / "private.txt").write_text("private")
     (folder / "link.txt").unlink(missing_ok=True)
@@ -67,7 +67,7 @@ async def test_files_of_the_directory_are_uploaded_and_no_others(terminal: Termi
     assert "private" not in shown
 
 
-async def test_steps_that_cannot_be_read_name_their_line(terminal: Terminal):
+async def test_invalid_steps_are_named_with_their_line(terminal: Terminal):
     cases = {
         'snapshot\nfill e1 "no end\n': "line 2: No closing quotation",
         "fil e1 x\n": "no step 'fil'; did you mean fill",

@@ -53,7 +53,7 @@ def serve_outrider(home: Path, **settings: str) -> Generator[str]:
             process.communicate(timeout=PROCESS_TIMEOUT_S)
 
 
-async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: Path):
+async def test_an_operator_creates_hands_out_and_revokes_a_token(home: Path):
     nobody = run_outrider(home, "token", "create", "ann")
     assert nobody.returncode == 2
     assert "outrider workspace create <workspace> --owner ann" in nobody.stderr
@@ -84,7 +84,7 @@ async def test_an_operator_makes_a_token_gives_it_away_and_takes_it_back(home: P
     assert token not in json.dumps([acts, listed])
 
 
-def test_workspaces_and_their_members_are_kept_by_the_operator(home: Path):
+def test_an_operator_manages_workspaces_and_their_members(home: Path):
     assert run_outrider(home, "workspace", "create", "Not A Name").returncode == 2
     assert run_outrider(home, "workspace", "create", "acme").returncode == 0
     assert run_outrider(home, "workspace", "add", "acme", "bob", "--role", "viewer").returncode == 0
@@ -95,7 +95,7 @@ def test_workspaces_and_their_members_are_kept_by_the_operator(home: Path):
     assert [(each["name"], each["members"]) for each in list_tokens(home, "workspace", "list")] == [("acme", 0)]
 
 
-def test_a_server_for_other_machines_wants_tokens_of_some_kind(home: Path):
+def test_serving_other_machines_requires_some_kind_of_token(home: Path):
     refused = run_outrider(home, "serve", "--host", "0.0.0.0", "--port", "0")
     assert refused.returncode == 3
     assert "OUTRIDER_IDENTITY__TOKENS=true" in refused.stderr

@@ -41,7 +41,7 @@ def list_images(result: CallToolResult) -> list[ImageContent]:
     return [each for each in result.content if isinstance(each, ImageContent)]
 
 
-async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_first(home: Path):
+async def test_a_task_reported_as_done_is_a_success_with_its_answer_first(home: Path):
     play = build_session_script(
         build_browser_turn("snapshotPage"),
         build_browser_turn("inputText", selector="[name=name]", text="Ann"),
@@ -83,7 +83,7 @@ async def test_a_task_that_the_agent_calls_done_is_a_success_with_its_answer_fir
 
 
 @pytest.mark.nightly
-async def test_each_picture_has_a_line_that_describes_it(home: Path):
+async def test_each_picture_is_described_in_a_line(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
@@ -101,7 +101,7 @@ async def test_each_picture_has_a_line_that_describes_it(home: Path):
     assert {each.mime_type for each in list_images(shown)} == {"image/jpeg"}
 
 
-async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: Path):
+async def test_a_task_reported_as_failed_is_a_failure_whatever_else_it_says(home: Path):
     play = build_session_script(
         build_browser_turn("snapshotPage"), build_done_turn(success=False, result="There is no shop here, only a form.")
     )
@@ -115,7 +115,7 @@ async def test_what_the_agent_calls_failed_is_failed_however_much_it_says(home: 
     assert "dev_excerpts" not in data
 
 
-async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home: Path):
+async def test_a_bug_that_the_task_looked_for_is_a_finding_of_a_success(home: Path):
     """The agent sees the page in a picture; the missing icon of the site is not an error of the page."""
     finding = "The total of the cart is negative (-5)."
     play = build_session_script(
@@ -141,7 +141,7 @@ async def test_a_bug_that_was_looked_for_and_seen_is_a_finding_of_a_success(home
     assert shown["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
-async def test_an_answer_without_done_is_no_success(home: Path):
+async def test_an_answer_without_done_is_not_a_success(home: Path):
     play = build_session_script(ModelTurn(text="All went well, trust me."))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
@@ -166,7 +166,7 @@ async def test_a_robot_check_is_reported_as_a_blocked_page(home: Path):
 
 
 @pytest.mark.nightly
-async def test_a_budget_that_runs_out_keeps_what_was_found(home: Path):
+async def test_an_exhausted_budget_keeps_what_was_found(home: Path):
     never = anyio.Event()
     play = build_session_script(
         lambda session: ModelTurn(text="It asks for a name.", calls=[("snapshotPage", {"sessionId": session})]),
@@ -208,7 +208,7 @@ async def test_a_structured_answer_fits_its_schema_or_is_asked_for_again(home: P
     assert "'eight' is not of type 'integer'" in server.requests[1].results[-1]
 
 
-async def test_errors_of_the_page_are_ranked_and_hold_no_secrets(home: Path):
+async def test_page_errors_are_ranked_and_contain_no_secrets(home: Path):
     play = build_session_script(build_browser_turn("snapshotPage"), build_done_turn(success=True, result="Looked."))
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
@@ -290,7 +290,7 @@ async def test_a_client_that_vanishes_finds_the_result_later(home: Path):
     assert (run["status"], run["result"]) == ("success", "Seen.")
 
 
-async def test_another_process_continues_with_a_browser_of_its_own(home: Path):
+async def test_another_process_continues_with_its_own_browser(home: Path):
     release, begun = anyio.Event(), anyio.Event()
     addresses: list[str] = []
 
@@ -330,7 +330,7 @@ async def test_another_process_continues_with_a_browser_of_its_own(home: Path):
     assert sessions == []
 
 
-async def test_an_action_that_a_person_must_allow_waits_and_continues(home: Path):
+async def test_an_action_that_needs_consent_waits_and_continues(home: Path):
     play = build_session_script(
         build_browser_turn("clickElement", selector="[name=gift]"), build_done_turn(success=True, result="Ticked.")
     )
@@ -371,7 +371,7 @@ async def test_steps_need_no_model(home: Path):
     assert also.structured_content["status"] == "success"
 
 
-async def test_a_flow_is_a_step_and_its_stop_is_the_failure_of_the_evaluation(home: Path):
+async def test_a_flow_is_a_step_and_its_failure_fails_the_evaluation(home: Path):
     folder = home / ".outrider" / "flows"
     folder.mkdir(parents=True)
     step = {"action": "flow", "target": "order", "arguments": {"who": "Ann"}}
@@ -426,7 +426,7 @@ async def test_a_repeated_key_gets_the_evaluation_that_it_started(home: Path):
     assert late.structured_content["session_id"] != evaluation
 
 
-async def test_a_step_that_fails_is_the_last(home: Path):
+async def test_a_failing_step_ends_the_evaluation(home: Path):
     steps = [{"action": "click", "target": "#nothing"}, {"action": "goto", "target": "/article"}]
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
@@ -446,7 +446,7 @@ async def test_a_step_that_fails_is_the_last(home: Path):
     assert not list_images(shown)
 
 
-async def test_one_action_that_takes_too_long_is_given_up(home: Path):
+async def test_an_action_that_takes_too_long_is_abandoned(home: Path):
     steps = [{"tool": "waitFor", "arguments": {"text": "never there", "seconds": 60}}]
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
@@ -460,7 +460,7 @@ async def test_one_action_that_takes_too_long_is_given_up(home: Path):
     assert result.structured_content["steps"][0]["outcome"] == "timeout"
 
 
-async def test_a_site_that_is_not_there_is_a_failure_with_its_reason(home: Path):
+async def test_an_unreachable_site_is_a_failure_with_its_reason(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,
@@ -494,7 +494,7 @@ async def test_nothing_is_lost_when_the_process_ends(home: Path):
 
 
 @pytest.mark.nightly
-async def test_the_newest_events_come_first_and_can_be_chosen(home: Path):
+async def test_the_newest_events_come_first_and_can_be_filtered(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
             http_servers.serve_app(build_evaluation_site()) as url,

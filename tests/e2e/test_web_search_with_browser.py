@@ -100,7 +100,7 @@ async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Pat
     assert at.pages.requested_engines == ["google", "bing", *(["google"] if wall == "redesigned" else []), "bing"]
 
 
-async def test_when_every_engine_shuts_us_out_the_error_says_so_and_how_each_did(home: Path):
+async def test_if_every_engine_blocks_us_the_error_lists_how_each_did(home: Path):
     async with open_search_app(home) as at:
         at.pages.modes["*"] = "captcha"
         at.pages.modes["google"] = "consent"
@@ -120,7 +120,7 @@ async def test_a_provider_with_a_key_answers_when_no_page_does(home: Path):
     assert at.pages.requested_engines == ["google", "bing", "duckduckgo"]
 
 
-async def test_what_the_operator_puts_first_is_asked_first_and_needs_no_browser(home: Path):
+async def test_a_provider_the_operator_puts_first_is_asked_first_and_needs_no_browser(home: Path):
     async with open_search_app(home, brave=True, order=["brave"]) as at:
         result = await at.search(limit=1)
         running = at.app.browsers.running_browsers
@@ -142,7 +142,7 @@ async def test_other_tools_open_no_page_unless_it_is_named_for_all(home: Path):
 
 
 @pytest.mark.nightly
-async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
+async def test_chosen_engines_are_asked_in_their_order(home: Path):
     async with open_search_app(home, browser={"engines": ["yandex", "ecosia"]}) as at:
         at.pages.modes["yandex"] = "captcha"
         result = await at.search()
@@ -151,7 +151,7 @@ async def test_the_engines_that_are_chosen_are_asked_in_their_order(home: Path):
 
 
 @pytest.mark.nightly
-async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
+async def test_concurrent_searches_do_not_disturb_each_other(home: Path):
     async with open_search_app(home, browser={"engines": ["duckduckgo"]}) as at:
         answers: list[Any] = []
 
@@ -165,7 +165,7 @@ async def test_several_searches_at_once_do_not_disturb_each_other(home: Path):
     assert sorted(asked["q"] for _, _, asked, _ in at.pages.requests) == [f"tea {number}" for number in range(4)]
 
 
-async def test_the_program_is_asked_when_our_own_browser_got_nowhere(home: Path):
+async def test_the_external_program_is_used_if_our_own_browser_fails(home: Path):
     seen = (Path(result_pages.RECORDED_PAGES_FOLDER).parent / "snapshots" / "0.41.2_bing.txt").read_text()
     program = agent_browser_program.install_program(home / "program", pages={"/bing/": (seen, "")})
     async with open_search_app(home, agent_browser={"command": str(program)}) as at:

@@ -87,7 +87,7 @@ async def open_working_app(home: Path, site: str) -> AsyncGenerator[Worker]:
         worker.process.communicate()
 
 
-async def test_nothing_that_was_answered_is_lost_or_half_written_and_nothing_runs_on(shared_home: Path):
+async def test_answered_work_is_never_lost_or_half_written_and_nothing_runs_on(shared_home: Path):
     site = FakeSite({f"/p{number}": build_page(number) for number in range(CRAWL_PAGE_COUNT)})
     async with http_servers.serve_app(site) as url:
         history: list[dict[str, Any]] = []

@@ -168,7 +168,7 @@ async def start_replica_setup(folder: Path) -> AsyncGenerator[ReplicaSetup]:  # 
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-async def test_one_client_is_answered_by_both_replicas_whatever_its_protocol(replica_setup: ReplicaSetup, mode: str):
+async def test_either_replica_answers_a_client_of_any_protocol(replica_setup: ReplicaSetup, mode: str):
     async with (
         httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0)) as http,
         Client(streamable_http_client(replica_setup.cluster.url, http_client=http), mode=mode) as client,
@@ -179,7 +179,7 @@ async def test_one_client_is_answered_by_both_replicas_whatever_its_protocol(rep
     assert all(f"Tea {mode}" in each for each in seen), seen
 
 
-async def test_a_run_begun_at_one_is_answered_at_the_other(replica_setup: ReplicaSetup):
+async def test_a_run_started_at_one_replica_is_answered_at_the_other(replica_setup: ReplicaSetup):
     run_id = await replica_setup.start_background_job("plain", replica_setup.first_url)
     result = await replica_setup.call_tool(
         "agent_run", {"runId": run_id, "waitSeconds": 30}, url=replica_setup.second_url
@@ -188,7 +188,7 @@ async def test_a_run_begun_at_one_is_answered_at_the_other(replica_setup: Replic
     assert replica_setup.effects_by_text["plain"] == 1
 
 
-async def test_what_one_replica_asks_is_decided_at_the_other(replica_setup: ReplicaSetup):
+async def test_a_question_asked_by_one_replica_is_decided_at_the_other(replica_setup: ReplicaSetup):
     run_id = await replica_setup.start_background_job("ask", replica_setup.first_url)
     asked = await replica_setup.call_tool(
         "agent_run", {"runId": run_id, "waitSeconds": 30}, url=replica_setup.first_url
@@ -234,7 +234,7 @@ async def test_a_browser_session_is_used_through_the_other_replica(replica_setup
     assert name not in read_first_text(await replica_setup.call_tool("listSessions", {}, url=replica_setup.first_url))
 
 
-async def test_a_caller_that_leaves_the_other_replica_leaves_the_session_free(replica_setup: ReplicaSetup):
+async def test_a_caller_that_leaves_the_other_replica_frees_the_session(replica_setup: ReplicaSetup):
     opened = await replica_setup.call_tool(
         "createSession", {"url": f"{replica_setup.site_url}/first"}, url=replica_setup.first_url
     )
@@ -252,7 +252,7 @@ async def test_a_caller_that_leaves_the_other_replica_leaves_the_session_free(re
     await replica_setup.call_tool("closeSession", {"sessionId": name}, url=replica_setup.first_url)
 
 
-async def test_a_session_whose_replica_died_is_opened_again_elsewhere_with_what_it_had_stored(
+async def test_a_session_of_a_dead_replica_is_reopened_elsewhere_with_its_stored_state(
     replica_setup: ReplicaSetup,
 ):
     opened = await replica_setup.call_tool(
@@ -290,14 +290,14 @@ async def test_a_session_whose_replica_died_is_opened_again_elsewhere_with_what_
         await victim.wait_until_ready()
 
 
-async def test_nobody_without_the_replicas_key_can_use_their_door(replica_setup: ReplicaSetup):
+async def test_internal_calls_are_refused_without_the_replicas_key(replica_setup: ReplicaSetup):
     async with httpx2.AsyncClient(trust_env=False) as http:
         for body in (b"", b"AAAA", b"x" * 100_000):
             answer = await http.post(f"{replica_setup.first_url.removesuffix('/mcp')}/internal/hop", content=body)
             assert answer.status_code == 403
 
 
-async def test_a_crawl_whose_replica_died_is_finished_by_another_which_the_same_call_then_tells(
+async def test_another_replica_finishes_the_crawl_of_a_dead_one(
     replica_setup: ReplicaSetup,
 ):
     wish = {"url": f"{replica_setup.site_url}/book/0", "max_pages": 100, "max_depth": 9, "max_seconds": 50}

@@ -19,7 +19,7 @@ TEA_SITE = loopback_app.build_page_site(
 )
 
 
-async def test_every_public_name_is_there():
+async def test_every_public_name_exists():
     assert {name for name in outrider.__all__ if getattr(outrider, name, None) is None} == set()
 
 
@@ -29,7 +29,7 @@ async def test_a_tool_is_called_as_a_host_would_call_it(home: Path):
     assert "Tea is a drink" in page.text
 
 
-async def test_settings_by_name_override_files_as_on_the_command_line():
+async def test_dotted_settings_override_files_as_on_the_command_line():
     async with open_app(settings={"egress.deny": "evil.example,bad.example", "pages.max_age": 0}) as app:
         egress, pages = app.loaded.settings.egress, app.loaded.settings.pages
     assert (egress.deny, pages.max_age) == (["evil.example", "bad.example"], 0)
@@ -38,7 +38,7 @@ async def test_settings_by_name_override_files_as_on_the_command_line():
             pass
 
 
-async def test_errors_leave_the_app_as_they_are(home: Path):
+async def test_errors_pass_through_the_app_unchanged(home: Path):
     loaded = load(environ={}, home=home, workspace=home)
     with pytest.raises(InvalidInput, match="query"):
         async with open_app(loaded) as app:
@@ -61,7 +61,7 @@ async def test_every_call_is_recorded_and_the_record_outlives_the_app(home: Path
     ]
 
 
-async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
+async def test_records_and_files_older_than_keep_days_are_deleted(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         await loopback.app.call("web_search", query="tea")
         kept = await loopback.app.artifacts.save(b"x", name="x", mime_type="text/plain", session="s")
@@ -76,7 +76,7 @@ async def test_what_is_older_than_the_settings_keep_is_let_go(home: Path):
             await loopback.app.artifacts.get(kept.uri)
 
 
-async def test_pages_that_were_read_can_be_searched_when_nothing_else_answers(home: Path):
+async def test_pages_already_read_can_be_searched_if_nothing_else_answers(home: Path):
     async with loopback_app.open_loopback_app(home, TEA_SITE, names=("brave",)) as loopback:
         loopback.provider_behaviour.modes["*"] = "500"
         await loopback.app.call("web_fetch", url=f"{loopback.site_url}/tea")

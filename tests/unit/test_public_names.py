@@ -32,35 +32,35 @@ def list_imported_names(code: str) -> list[str]:
     return [each.name for node in modules for each in node.names]
 
 
-def test_every_public_name_is_listed_and_there():
+def test_every_public_name_is_listed_and_exists():
     assert set(outrider.__all__) <= set(dir(outrider))
     assert [name for name in outrider.__all__ if not hasattr(outrider, name)] == []
 
 
 @pytest.mark.parametrize("name", outrider.__all__)
-def test_every_public_name_says_what_it_is(name: str):
+def test_every_public_name_has_a_docstring(name: str):
     assert len(inspect.getdoc(getattr(outrider, name)) or "") > 20
 
 
-def test_the_samples_of_the_package_are_code():
+def test_the_samples_in_the_package_docstring_are_valid_code():
     found = list_samples(inspect.getdoc(outrider) or "")
     assert [list_imported_names(each) for each in found] == [["extract"], ["open_app"], ["connect"]]
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_SAMPLES, ids=lambda page: page.name)
-def test_the_samples_of_the_documents_are_code_and_import_what_there_is(page: Path):
+def test_the_samples_in_the_documentation_import_existing_names(page: Path):
     for code in FENCE.findall(page.read_text()):
         assert [name for name in list_imported_names(code) if name != "sdk" and name not in outrider.__all__] == []
 
 
 @pytest.mark.parametrize("kind", ERRORS)
-def test_an_error_crosses_processes_with_all_that_it_says(kind: str):
+def test_an_error_survives_pickling_with_all_its_fields(kind: str):
     error = getattr(outrider, kind)("no seed", hint="choose another", code="seedless", details={"seeds": 2})
     again = pickle.loads(pickle.dumps(error))
     assert again.to_dict() == error.to_dict()
 
 
-def test_a_document_crosses_processes_and_is_the_same():
+def test_a_document_survives_pickling_unchanged():
     document = outrider.extract(
         "<title>Tides</title><p>High water at six, <a href=/b>low</a> at noon.", url="https://a.b"
     )

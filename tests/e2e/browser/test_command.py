@@ -53,7 +53,7 @@ async def test_states_are_imported_listed_and_deleted_without_their_values(home:
         assert COOKIE_VALUE.encode() not in each.stdout + each.stderr
 
 
-async def test_with_a_key_in_the_environment_nothing_can_be_read_in_the_file(home: Path):
+async def test_with_a_key_in_the_environment_the_file_is_unreadable(home: Path):
     kept = await import_state(home, OUTRIDER_BROWSER__STATE_KEY="a passphrase")
     assert COOKIE_VALUE not in kept.read_text()
     assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -92,7 +92,7 @@ async def test_signing_in_without_a_display_names_the_remedy(home: Path):
     assert b"outrider browser state import FILE --state NAME" in done.stderr
 
 
-async def test_signing_in_manually_keeps_what_the_site_has_stored(home: Path):
+async def test_signing_in_keeps_what_the_site_has_stored(home: Path):
     windows = '["--ozone-platform=headless"]'
     async with http_servers.serve_app(browser_site.build_site()) as url:
         environ = {"DISPLAY": ":none", "OUTRIDER_BROWSER__FLAGS": windows, "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}

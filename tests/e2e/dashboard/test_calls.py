@@ -34,7 +34,7 @@ async def press(view: DashboardTab, *keys: str) -> None:
         await view.page.dispatch_key(key)
 
 
-async def test_a_call_appears_while_a_person_watches_and_nothing_is_reloaded(office: DashboardSession):
+async def test_a_new_call_appears_without_reloading(office: DashboardSession):
     view = await office.open_tab("/calls")
     await view.evaluate_js("window.kept = true")
     await office.app.call("add_observation", Call(session="a new session"), observation="the kettle boils")
@@ -44,7 +44,7 @@ async def test_a_call_appears_while_a_person_watches_and_nothing_is_reloaded(off
     assert view.page_errors == []
 
 
-async def test_only_what_is_filtered_for_appears(office: DashboardSession):
+async def test_only_calls_that_match_the_filter_appear(office: DashboardSession):
     view = await office.open_tab("/calls?session=wanted")
     await view.wait_for_text("No matching calls")
     await office.app.call("get_current_state", Call(session="unwanted"))
@@ -53,7 +53,7 @@ async def test_only_what_is_filtered_for_appears(office: DashboardSession):
     assert "unwanted" not in await view.read_text()
 
 
-async def test_a_lost_connection_is_reported_and_made_up_for(office: DashboardSession):
+async def test_a_lost_connection_is_reported_and_missed_changes_are_loaded(office: DashboardSession):
     view = await office.open_tab("/calls")
     await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
     await view.page.send("Network.enable")
@@ -70,7 +70,7 @@ async def test_a_lost_connection_is_reported_and_made_up_for(office: DashboardSe
     await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
 
 
-async def test_a_person_narrows_down_from_an_error_to_the_call(office: DashboardSession):
+async def test_a_person_drills_down_from_an_error_to_the_call(office: DashboardSession):
     view = await office.open_tab("/calls/errors")
     await view.evaluate_js("document.querySelector('tbody td.num a').click()")
     await view.wait_until("location.pathname.endsWith('/calls') && document.querySelectorAll('tbody tr').length > 0")
@@ -81,7 +81,7 @@ async def test_a_person_narrows_down_from_an_error_to_the_call(office: Dashboard
     assert "Arguments" in await view.read_text()
 
 
-async def test_texts_that_would_like_to_be_scripts_are_words(office: DashboardSession):
+async def test_hostile_texts_are_shown_as_words(office: DashboardSession):
     for path in ("/calls?q=onerror", "/calls/errors", "/calls/speed", "/"):
         view = await office.open_tab(path)
         assert "owned" not in await view.evaluate_js("document.title")
@@ -91,7 +91,7 @@ async def test_texts_that_would_like_to_be_scripts_are_words(office: DashboardSe
     assert "<img src=x onerror" in await view.read_text()
 
 
-async def test_everything_is_reached_by_keys(office: DashboardSession):
+async def test_everything_is_reachable_by_keyboard(office: DashboardSession):
     view = await office.open_tab("/")
     await press(view, "g", "c")
     await view.wait_until("location.pathname.endsWith('/calls') && document.readyState === 'complete'")
@@ -109,7 +109,7 @@ async def test_everything_is_reached_by_keys(office: DashboardSession):
     assert await view.evaluate_js("document.activeElement.textContent") == "Skip to content"
 
 
-async def test_the_first_page_says_what_happens_while_it_happens(office: DashboardSession):
+async def test_the_first_page_is_updated_live(office: DashboardSession):
     view = await office.open_tab("/", size=NARROW_VIEWPORT)
     await view.wait_for_text("Failures")
     before = int(await view.evaluate_js("[...document.querySelectorAll('.tile b')].at(-1).textContent"))

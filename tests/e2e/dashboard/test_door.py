@@ -67,7 +67,7 @@ async def test_the_token_is_exchanged_for_a_cookie_that_scripts_and_other_sites_
     assert (await stranger.get("/calls")).status_code == 200
 
 
-async def test_an_address_is_good_for_one_browser(listening: DashboardServer, person: httpx2.AsyncClient):
+async def test_a_sign_in_address_works_for_one_browser(listening: DashboardServer, person: httpx2.AsyncClient):
     used = listening.sign_in_url
     async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as other:
         assert (await other.get(used)).status_code == 303  # another one by now
@@ -113,7 +113,7 @@ async def test_another_name_for_this_machine_is_refused(listening: DashboardServ
     ],
     ids=str,
 )
-async def test_another_page_changes_nothing(
+async def test_requests_from_another_origin_change_nothing(
     listening: DashboardServer, person: httpx2.AsyncClient, headers: dict[str, str]
 ):
     sent = headers | (build_origin(listening) if headers.get("origin") == "own" else {})
@@ -123,7 +123,7 @@ async def test_another_page_changes_nothing(
         assert answer.json()["error"]["code"] == "origin"
 
 
-async def test_another_page_reads_nothing_but_may_link_here(listening: DashboardServer, person: httpx2.AsyncClient):
+async def test_another_site_reads_nothing_but_may_link_here(listening: DashboardServer, person: httpx2.AsyncClient):
     for site in ("cross-site", "same-site"):
         for mode in ("no-cors", "cors", "websocket"):
             answer = await person.get("/calls", headers={"sec-fetch-site": site, "sec-fetch-mode": mode})
@@ -144,7 +144,7 @@ async def test_a_link_from_another_site_is_redirected_by_our_own_page(
     assert (await stranger.get("/calls", headers={"sec-fetch-site": "same-origin"})).status_code == 200
 
 
-async def test_a_sign_in_leads_nowhere_else(listening: DashboardServer, stranger: httpx2.AsyncClient):
+async def test_a_sign_in_never_redirects_to_another_site(listening: DashboardServer, stranger: httpx2.AsyncClient):
     for elsewhere in (
         "https://evil.example/",
         "//evil.example",
@@ -162,7 +162,7 @@ async def test_a_sign_in_leads_nowhere_else(listening: DashboardServer, stranger
         assert "evil" not in answer.headers["location"]
 
 
-async def test_every_route_carries_the_policy(listening: DashboardServer, person: httpx2.AsyncClient):
+async def test_every_route_sends_the_security_policy(listening: DashboardServer, person: httpx2.AsyncClient):
     paths = {str(route.path) for route in iter_get_routes(listening.application.routes) if "{" not in route.path} - {
         "/feed"
     }
@@ -181,7 +181,7 @@ async def test_every_route_carries_the_policy(listening: DashboardServer, person
             assert "<script>" not in answer.text, path
 
 
-async def test_every_change_is_a_post_and_no_route_is_open_to_other_methods(listening: DashboardServer):
+async def test_every_change_is_a_post_and_other_methods_are_refused(listening: DashboardServer):
     routes = listening.application.routes
     assert all(isinstance(route, Mount | Route | WebSocketRoute) for route in routes)
     methods = [(route.path, route.methods) for route in routes if isinstance(route, Route)]
@@ -190,7 +190,7 @@ async def test_every_change_is_a_post_and_no_route_is_open_to_other_methods(list
         assert allowed in ({"GET", "HEAD"}, {"POST"}), path
 
 
-async def test_sockets_have_the_same_door(listening: DashboardServer, person: httpx2.AsyncClient):
+async def test_sockets_require_the_same_sign_in(listening: DashboardServer, person: httpx2.AsyncClient):
     port = int(listening.base_url.rstrip("/").rpartition(":")[2])
     cookie = "; ".join(f"{name}={value}" for name, value in person.cookies.items())
     sockets = [str(route.path) for route in listening.application.routes if isinstance(route, WebSocketRoute)]

@@ -90,7 +90,7 @@ async def test_each_change_is_reported_once_across_cut_connections(app: App, cli
     assert len(ids) == len(set(ids)) == 13
 
 
-async def test_changes_between_a_page_and_its_stream_are_reported(app: App, client: httpx2.AsyncClient):
+async def test_changes_between_a_page_and_its_stream_are_not_missed(app: App, client: httpx2.AsyncClient):
     page = await client.get("/calls", headers={"accept": "text/html"})
     place = page.text.partition('data-feed="')[2].partition('"')[0].replace("&#34;", '"')
     await record_calls(app, "in between")
@@ -99,7 +99,7 @@ async def test_changes_between_a_page_and_its_stream_are_reported(app: App, clie
     assert len(listener.heard) == 1
 
 
-async def test_many_changes_come_in_groups_and_none_is_missing(app: App, client: httpx2.AsyncClient):
+async def test_many_changes_arrive_in_batches_and_none_is_missing(app: App, client: httpx2.AsyncClient):
     listener = Listener(client)
     await listener.listen(0, {"topics": "calls"})
     await record_calls(app, *(str(number) for number in range(250)))
@@ -107,7 +107,7 @@ async def test_many_changes_come_in_groups_and_none_is_missing(app: App, client:
     assert len({change["id"] for change in listener.heard}) == 250
 
 
-async def test_ten_viewers_of_the_same_place_hear_the_same(
+async def test_ten_viewers_at_the_same_position_get_the_same_changes(
     app: App, listening: DashboardServer, client: httpx2.AsyncClient
 ):
     listeners = [Listener(client) for _ in range(10)]

@@ -99,7 +99,7 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
                 await server.aclose()
 
 
-async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_goes_on(office: Office):
+async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_continues(office: Office):
     before = office.write(FLOW)
     path = await office.stop()
     shown = await office.show(path)
@@ -188,7 +188,7 @@ async def approve_waiting_run(office: Office, path: str) -> None:
     assert "Let it ask again" not in await office.show("/flows/order")
 
 
-async def test_a_model_that_finds_nothing_is_told_of_beside_the_other_choices(office: Office):
+async def test_a_model_that_finds_nothing_is_reported_beside_the_other_choices(office: Office):
     office.model.script = play_turns(ModelTurn(text='{"ref": null}'))
     office.write(FLOW)
     path = await office.stop()

@@ -36,7 +36,7 @@ async def stranger(office: DashboardSession) -> DashboardTab:
     return DashboardTab(page, office.server.base_url)
 
 
-async def test_an_address_signs_in_and_is_then_free_of_the_token(office: DashboardSession):
+async def test_a_sign_in_address_signs_in_and_drops_the_token(office: DashboardSession):
     view = await office.open_tab("/calls")
     assert await view.evaluate_js("location.href") == f"{office.server.base_url}calls"
     assert "Calls" in await view.read_text()
@@ -55,7 +55,7 @@ async def test_the_sign_in_page_explains_itself_and_takes_a_token(office: Dashbo
     assert token not in await view.evaluate_js("document.documentElement.outerHTML")
 
 
-async def test_the_file_that_the_command_opens_leads_in(office: DashboardSession, tmp_path: Path):
+async def test_the_file_opened_by_the_command_signs_in(office: DashboardSession, tmp_path: Path):
     from outrider.cli.commands.dashboard import write_redirect_page
 
     (tmp_path / "run").mkdir()
@@ -95,7 +95,7 @@ document.querySelector("form").submit();
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["another port", "another site"])
-async def test_another_page_in_the_same_browser_gets_nothing(office: DashboardSession, host: str):
+async def test_another_site_in_the_same_browser_gets_nothing(office: DashboardSession, host: str):
     pages = {"/": HOSTILE.format(place=office.server.base_url)}
     async with http_servers.serve_app(loopback_app.build_page_site(pages)) as elsewhere:
         view = await office.open_tab("/")

@@ -104,9 +104,7 @@ def build_hostile_workflow(text: str) -> Workflow:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-async def test_lists_of_hostile_things_show_them_as_words(
-    view: DashboardTab, canary_server: CanaryServer, section: str
-):
+async def test_lists_show_hostile_names_as_text(view: DashboardTab, canary_server: CanaryServer, section: str):
     links = await check_page_safety(view, f"/library{section}")
     for part in sorted({link for link in links if "after=" in link}):
         await check_page_safety(view, part)
@@ -115,9 +113,7 @@ async def test_lists_of_hostile_things_show_them_as_words(
 
 
 @pytest.mark.parametrize("section", [each for each in SECTIONS if each not in ("", "/states", "/screenshots")])
-async def test_pages_of_hostile_things_show_them_as_words(
-    view: DashboardTab, canary_server: CanaryServer, section: str
-):
+async def test_pages_show_hostile_content_as_text(view: DashboardTab, canary_server: CanaryServer, section: str):
     links = await check_page_safety(view, f"/library{section}")
     inner = [link for link in dict.fromkeys(links) if link.count("/") > 2 and "?" not in link]
     assert inner
@@ -143,7 +139,7 @@ async def test_search_results_are_shown_as_text_with_the_match_marked(
     assert canary_server.requested_paths == []
 
 
-async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(
+async def test_a_hostile_file_opened_at_its_address_is_downloaded_and_not_shown(
     office: DashboardSession, view: DashboardTab, canary_server: CanaryServer
 ):
     await view.open_path("/library/files")
@@ -155,7 +151,7 @@ async def test_a_hostile_file_opened_by_its_own_address_is_saved_and_not_shown(
     assert canary_server.requested_paths == []
 
 
-async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(
+async def test_a_hostile_file_does_not_run_as_frame_picture_script_or_style(
     office: DashboardSession, view: DashboardTab, canary_server: CanaryServer
 ):
     await view.open_path("/library/files")
@@ -165,7 +161,7 @@ async def test_a_hostile_file_runs_neither_as_frame_nor_picture_script_or_style(
     assert canary_server.requested_paths == []
 
 
-async def test_the_hostile_content_works_on_an_unprotected_page(view: DashboardTab, canary_server: CanaryServer):
+async def test_the_hostile_content_is_effective_on_an_unprotected_page(view: DashboardTab, canary_server: CanaryServer):
     async with hostile_payloads.serve_canary() as other:
         evil = "".join(f"<div>{text}</div>" for text in hostile_payloads.list_hostile_texts(other.url)[:1])
         async with http_servers.serve_app(
@@ -177,7 +173,7 @@ async def test_the_hostile_content_works_on_an_unprotected_page(view: DashboardT
     assert canary_server.requested_paths == []
 
 
-async def test_the_headers_of_a_hostile_file_are_ours_alone(office: DashboardSession):
+async def test_a_hostile_file_cannot_influence_its_headers(office: DashboardSession):
     async with office.open_http_client() as client:
         files = (await office.app.artifacts.list_batch(limit=100)).items
         assert files

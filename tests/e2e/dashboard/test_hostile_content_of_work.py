@@ -87,16 +87,14 @@ def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, A
     )
 
 
-async def test_lists_of_hostile_work_show_it_as_words(office: DashboardSession):
+async def test_lists_of_work_show_hostile_text_as_text(office: DashboardSession):
     view = await office.open_tab("/library")
     for path in ("/", "/runs", "/questions", "/calls", "/calls/errors", "/runs?q=script"):
         await check_page_safety(view, path)
         assert view.page_errors == [], path
 
 
-async def test_runs_and_questions_in_hostile_words_show_them_as_words(
-    office: DashboardSession, canary_server: CanaryServer
-):
+async def test_runs_and_questions_show_hostile_text_as_text(office: DashboardSession, canary_server: CanaryServer):
     view = await office.open_tab("/library")
     for number in range(0, len(hostile_payloads.list_hostile_texts("")), 3):
         await check_page_safety(view, f"/runs/run_{number}")
@@ -108,9 +106,7 @@ async def test_runs_and_questions_in_hostile_words_show_them_as_words(
     assert view.page_errors == []
 
 
-async def test_a_hostile_call_that_comes_while_a_person_watches_is_shown_as_words(
-    office: DashboardSession, canary_server: CanaryServer
-):
+async def test_a_live_hostile_call_is_shown_as_text(office: DashboardSession, canary_server: CanaryServer):
     view = await office.open_tab("/calls")
     await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
     text = hostile_payloads.list_hostile_texts(canary_server.url)[0]
@@ -121,7 +117,7 @@ async def test_a_hostile_call_that_comes_while_a_person_watches_is_shown_as_word
     assert view.page_errors == []
 
 
-async def test_a_hostile_page_is_watched_live_and_stays_a_picture_and_words(
+async def test_a_hostile_page_watched_live_stays_a_picture_and_text(
     office: DashboardSession, canary_server: CanaryServer
 ):
     evil = hostile_payloads.list_hostile_texts(canary_server.url)

@@ -92,7 +92,7 @@ async def test_an_exported_file_is_found_and_saved_byte_for_byte(reader: Reader)
 
 
 @pytest.mark.nightly
-async def test_a_screenshot_is_found_on_the_wall_and_looked_at(reader: Reader):
+async def test_a_screenshot_is_found_in_the_gallery_and_opened(reader: Reader):
     opened = await reader.call("createSession", url=f"{reader.site}/")
     await reader.call("takeScreenshot", sessionId=(opened.structured_content or {})["sessionId"])
     view = await reader.office.open_tab("/library/screenshots", size=NARROW_VIEWPORT, dark=True)

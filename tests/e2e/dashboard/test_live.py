@@ -157,7 +157,7 @@ async def test_a_person_takes_over_and_the_agent_continues_with_what_they_typed(
 
 
 @pytest.mark.nightly
-async def test_after_a_person_an_action_reports_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
+async def test_after_a_takeover_an_action_reports_the_whole_page_instead_of_a_difference(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await dashboard_stage.service.call_tool("snapshotPage", sessionId=session)
     before = await dashboard_stage.service.call_tool("inputText", sessionId=session, selector="[name=name]", text="Ada")
@@ -175,7 +175,7 @@ async def test_after_a_person_an_action_reports_the_whole_page_instead_of_a_diff
 
 
 @pytest.mark.nightly
-async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
+async def test_pasted_and_composed_text_arrives_as_one_input(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take_control(view)
     await press_point(view, *await dashboard_stage.middle(session, "[name=remarks]"))
@@ -199,7 +199,7 @@ async def test_pasted_and_composed_text_arrives_as_one(dashboard_stage: Stage):
 
 
 @pytest.mark.nightly
-async def test_shortcuts_wheel_and_drags_do_what_they_do_elsewhere(dashboard_stage: Stage):
+async def test_shortcuts_wheel_and_drags_work_as_elsewhere(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch("/scroll")
     await take_control(view)
     await view.page.dispatch_mouse("wheel", *await view.evaluate_js(f"{AT}(600, 400)"), delta=(0, 300))
@@ -236,7 +236,7 @@ async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(dashboard_
 
 
 @pytest.mark.nightly
-async def test_reloading_the_dashboard_releases(dashboard_stage: Stage):
+async def test_reloading_the_dashboard_releases_control(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take_control(view)
     control = dashboard_stage.service.find_session(session).control
@@ -263,7 +263,7 @@ async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
 
 
 @pytest.mark.nightly
-async def test_a_lost_connection_releases_and_the_picture_returns(dashboard_stage: Stage):
+async def test_a_lost_connection_releases_control_and_the_picture_returns(dashboard_stage: Stage):
     session = await dashboard_stage.service.open_session()
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
         view = await open_cuttable_tab(dashboard_stage, cut, session)
@@ -290,7 +290,7 @@ async def open_cuttable_tab(dashboard_stage: Stage, cut: CuttableProxy, session:
     return view
 
 
-async def test_dialogs_are_answered_by_the_person_who_has_control(dashboard_stage: Stage):
+async def test_the_person_in_control_answers_dialogs(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take_control(view)
     page = dashboard_stage.service.find_session(session).tabs.current
@@ -321,7 +321,7 @@ async def test_drop_down_lists_are_shown_by_the_dashboard(dashboard_stage: Stage
     await dashboard_stage.inside_until(session, "document.querySelector('[name=gift]').checked")
 
 
-async def test_the_person_goes_elsewhere_and_to_another_tab(dashboard_stage: Stage):
+async def test_the_person_in_control_navigates_and_switches_tabs(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     await take_control(view)
     await view.forms.type("#address", f"{dashboard_stage.service.loopback.site_url}/article", submit=True)
@@ -340,7 +340,7 @@ async def test_the_person_goes_elsewhere_and_to_another_tab(dashboard_stage: Sta
 
 
 @pytest.mark.nightly
-async def test_a_finger_taps_and_swipes_where_it_is_narrow(dashboard_stage: Stage):
+async def test_taps_and_swipes_work_on_a_narrow_screen(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch("/scroll", size=NARROW_VIEWPORT, dark=True)
     await view.page.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     await dashboard_stage.inside(session, "window.addEventListener('click', () => { window.clicked = true; })")

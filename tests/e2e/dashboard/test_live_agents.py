@@ -41,7 +41,7 @@ def session_of(app: App, session: str) -> Session:
 
 
 @pytest.mark.nightly
-async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(home: Path, chromium: Browser):
+async def test_an_agent_waits_its_budget_pauses_and_its_host_is_told_why(home: Path, chromium: Browser):
     apps: list[App] = []
     paused = anyio.Event()
     words = "I will read the order form first."
@@ -82,7 +82,7 @@ async def test_an_agent_waits_its_budget_stands_still_and_its_host_hears_why(hom
     assert run.state["seconds"] <= run.ended_at - run.created_at - held + 0.2
 
 
-async def test_a_host_hears_that_a_person_has_paused_its_session(tmp_path: Path):
+async def test_a_host_is_told_that_a_person_has_paused_its_session(tmp_path: Path):
     heard: list[str] = []
     told = anyio.Event()
 

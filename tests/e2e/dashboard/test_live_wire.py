@@ -143,7 +143,7 @@ async def test_control_follows_its_rules(service: Service, office: DashboardSess
     assert await control.changed.wait_until(lambda: control.holder is None and not control.paused, EVENT_TIMEOUT_S)
 
 
-async def test_too_much_input_is_refused_however_many_connections_bring_it(service: Service, office: DashboardSession):
+async def test_excessive_input_is_refused_over_any_number_of_connections(service: Service, office: DashboardSession):
     session = await service.open_session()
     many = INPUT_BURST * 6
     async with open_watchers(office, session, 2) as both:
@@ -176,7 +176,7 @@ async def test_invalid_messages_are_reported_or_end_the_connection(service: Serv
         assert closed.value.rcvd.code == 1008
 
 
-async def test_strangers_and_other_pages_are_not_let_in(office: DashboardSession):
+async def test_unauthenticated_and_foreign_origin_connections_are_refused(office: DashboardSession):
     cookie = await cookie_of(office)
     for given, came_from, more in (
         ("", "", {}),

@@ -74,7 +74,7 @@ async def test_every_page_can_be_reached_by_links_and_is_small(office: Dashboard
 @pytest.mark.parametrize(
     ("turn", "size", "dark"), [(0, WIDE_VIEWPORT, False), (1, NARROW_VIEWPORT, True)], ids=["wide light", "narrow dark"]
 )
-async def test_every_page_is_usable_by_everybody(
+async def test_every_page_is_accessible(
     office: DashboardSession, page_paths: dict[str, str], turn: int, size: tuple[int, int], dark: bool
 ):
     pages = sorted(page_paths.items()) if EVERY_LOOK else sorted(page_paths.items())[turn::2]
@@ -95,7 +95,7 @@ async def find_problems(view: DashboardTab, path: str, width: int) -> list[str]:
 
 
 @pytest.mark.nightly
-async def test_ten_thousand_calls_are_as_quick_to_leaf_through_as_a_hundred(office: DashboardSession):
+async def test_ten_thousand_calls_are_paged_as_quickly_as_a_hundred(office: DashboardSession):
     await dashboard_calls.record_calls(office.app.database, dashboard_calls.generate_calls(10_000, seed=11))
     async with office.open_http_client() as client:
         for path in ("/calls", "/calls?q=words", "/calls/speed", "/calls/errors"):

@@ -85,7 +85,7 @@ async def test_serve_offers_the_dashboard_and_prints_no_token(home: Path):
         assert list((home / ".outrider" / "run").glob("dashboard-*")) == []
 
 
-async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
+async def test_remote_access_needs_an_explicit_setting_and_a_token(home: Path):
     arguments = ["serve", "--port", "0", "--host", "0.0.0.0"]
     arguments += ["--set", "serve.token=for-mcp", "--set", "dashboard.remote=true"]
     command = outrider_command.build_command(*arguments)
@@ -104,7 +104,7 @@ async def test_beyond_this_machine_it_needs_a_wish_and_a_token(home: Path):
             assert (await client.get(f"{place}calls")).status_code == 200
 
 
-async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
+async def test_remote_access_is_off_by_default(home: Path):
     command = outrider_command.build_command("serve", "--port", "0", "--host", "0.0.0.0")
     with subprocess.Popen(
         [*command, "--set", "serve.token=for-mcp"], env=build_environment(home), cwd=home, stderr=subprocess.PIPE
@@ -117,7 +117,7 @@ async def test_beyond_this_machine_it_is_not_offered_unasked(home: Path):
         process.kill()
 
 
-async def test_over_stdio_the_dashboard_opens_with_the_first_call(home: Path):
+async def test_over_stdio_the_dashboard_starts_with_the_first_call(home: Path):
     program, *arguments = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "planning")
     server = StdioServerParameters(command=program, args=arguments, env=build_environment(home), cwd=str(home))
     run = home / ".outrider" / "run"
@@ -137,7 +137,7 @@ async def test_over_stdio_the_dashboard_opens_with_the_first_call(home: Path):
     assert not list(run.glob("dashboard-*"))
 
 
-async def test_where_none_runs_the_command_serves_one(home: Path):
+async def test_if_no_dashboard_runs_the_command_serves_one(home: Path):
     command = outrider_command.build_command("dashboard", "--print")
     with subprocess.Popen(command, env=build_environment(home), cwd=home, stdout=subprocess.PIPE) as process:
         assert process.stdout
@@ -155,7 +155,7 @@ CLERK_TURNS = {"clerk": [ChatTurn(calls=[("add_observation", {"observation": "x"
 CLERK_AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}}
 
 
-async def test_a_result_that_waits_for_a_person_leads_to_the_page_of_its_question_without_a_token(home: Path):
+async def test_a_result_waiting_for_a_person_links_to_its_question_without_a_token(home: Path):
     async with agents_app.open_agents_app(home, CLERK_TURNS, CLERK_AGENTS, data_dir=str(home / "data")) as loopback:
         listening = DashboardServer(loopback.app.dashboard_services())
         await listening.start()
@@ -189,7 +189,7 @@ echo "$@" > "$(dirname "$0")/given"
 """
 
 
-async def test_the_command_hands_the_address_to_the_browser_in_a_file_of_the_owners_own(home: Path):
+async def test_the_command_passes_the_address_to_the_browser_in_a_private_file(home: Path):
     browser = home / "browser"
     browser.write_text(BROWSER)
     browser.chmod(0o755)

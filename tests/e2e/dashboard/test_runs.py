@@ -198,7 +198,7 @@ async def test_a_call_is_rejected_on_the_runs_own_page_and_the_agent_reads_why(d
 
 
 @pytest.mark.nightly
-async def test_a_late_answer_from_a_second_browser_names_who_was_faster(dashboard_stage: Stage):
+async def test_a_late_answer_in_a_second_browser_names_who_answered_first(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "Ask us both", mode="run")
     first, second = await dashboard_stage.office.open_tab("/questions"), await dashboard_stage.office.open_tab("/calls")
     (asked,) = await Inbox(dashboard_stage.office.app.database).list_open()
@@ -211,7 +211,7 @@ async def test_a_late_answer_from_a_second_browser_names_who_was_faster(dashboar
     assert "dashboard (browser" in await second.read_text()
 
 
-async def test_typed_text_stays_while_other_questions_change(dashboard_stage: Stage):
+async def test_typed_text_is_kept_while_other_questions_change(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "One", mode="run")
     view = await dashboard_stage.office.open_tab("/questions")
     await view.forms.type("input[name=reason]", "because")
@@ -238,7 +238,7 @@ async def test_cancelling_reaches_child_runs(dashboard_stage: Stage):
     assert (await view.read_text()).count("cancelled") >= 3
 
 
-async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stage):
+async def test_a_failed_run_is_resumed_where_it_failed(dashboard_stage: Stage):
     run = await dashboard_stage.begin("failer", "Fail first")
     view = await dashboard_stage.office.open_tab(f"/runs/{run}")
     await view.wait_for_text("HTTP 404")
@@ -251,7 +251,7 @@ async def test_a_failed_run_is_begun_again_where_it_failed(dashboard_stage: Stag
 
 
 @pytest.mark.nightly
-async def test_a_lost_connection_returns_and_nothing_is_missing(dashboard_stage: Stage):
+async def test_a_lost_connection_is_restored_without_missing_anything(dashboard_stage: Stage):
     gate = dashboard_stage.pause("after the break")
     async with open_cuttable_proxy(dashboard_stage.office.server.base_url) as cut:
         view = await dashboard_stage.office.open_tab("/calls")
@@ -276,7 +276,7 @@ async def test_a_lost_connection_returns_and_nothing_is_missing(dashboard_stage:
         assert "speaker is done." in await view.read_text()
 
 
-async def test_the_address_of_a_step_leads_there_in_a_long_run(dashboard_stage: Stage):
+async def test_the_address_of_a_step_opens_it_in_a_long_run(dashboard_stage: Stage):
     steps = [build_model_step("run_long", number, f"Saying {number}.") for number in range(1, 90)]
     steps += [build_tool_step("run_long", number, "web_fetch", {"n": number}, "x" * 3_000) for number in range(1, 90)]
     await insert_rows(
@@ -302,7 +302,7 @@ async def test_two_runs_are_compared_by_choosing_them_in_the_list(dashboard_stag
 
 
 @pytest.mark.nightly
-async def test_a_list_that_is_filtered_stays_so_when_it_is_loaded_again(dashboard_stage: Stage):
+async def test_a_filtered_list_stays_filtered_after_reloading(dashboard_stage: Stage):
     name = f"Brew{secrets.token_hex(4)}"
     await dashboard_stage.begin("speaker", f"{name} for three")
     await dashboard_stage.begin("speaker", "Something else")

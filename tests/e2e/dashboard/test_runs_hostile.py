@@ -181,7 +181,7 @@ async def inspect_page(view: DashboardTab, canary: CanaryServer, path: str) -> N
     assert canary.requested_paths == [], path
 
 
-async def test_pages_of_hostile_runs_show_them_as_words(office: DashboardSession, canary: CanaryServer):
+async def test_pages_of_runs_show_hostile_text_as_text(office: DashboardSession, canary: CanaryServer):
     view = await office.open_tab("/calls")
     for path in (*HOSTILE_PATHS, *pages):
         await inspect_page(view, canary, path)

@@ -35,7 +35,7 @@ async def bank(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, st
             yield opened, pages
 
 
-async def test_a_press_stops_where_something_else_is_chosen_beside_it(bank: tuple[LoopbackApp, dict[str, str]]):
+async def test_a_press_stops_if_other_options_are_selected_beside_it(bank: tuple[LoopbackApp, dict[str, str]]):
     shop, pages = bank
     session = (await shop.app.call("createSession", url=f"{shop.site_url}/pay")).data["sessionId"]
     await shop.app.call("clickElement", sessionId=session, selector="#news")

@@ -94,7 +94,7 @@ async def shopper(tmp_path: Path) -> AsyncGenerator[Shopper]:
             yield person
 
 
-async def test_an_approved_flow_asks_no_more_until_its_file_or_one_that_it_runs_changes(shopper: Shopper):
+async def test_an_approved_flow_asks_again_only_after_its_file_or_one_it_runs_changes(shopper: Shopper):
     steps = "  - open: SITE/\n  - click: Buy\n    ask: true\n"
     shopper.write(steps, "inner")
     shopper.write("  - flow: inner\n")
@@ -158,7 +158,7 @@ async def test_a_flow_that_a_model_wrote_is_saved_only_with_consent_and_never_ap
     assert "Saved mine" in await shopper.type_command("flow", "save", "mine.yaml"), "a person's command is consent"
 
 
-async def test_a_question_of_the_page_that_the_flow_does_not_answer_stops_it_with_its_own_reason(shopper: Shopper):
+async def test_an_unanswered_dialog_stops_the_flow_with_its_own_reason(shopper: Shopper):
     start, press = "  - open: SITE/\n", "  - click: Delete\n"
     expect = "    expect: {text: Deleted, seconds: 2}\n"
     cases = {
@@ -260,7 +260,7 @@ async def sign_in_by_name(operator: httpx2.AsyncClient, app: identity_app.Served
     assert not [each for each in (token, record.id) if each in str(signed_in.headers)]
 
 
-async def test_people_who_sign_in_approve_in_a_form_each_for_themselves(tmp_path: Path):
+async def test_people_who_sign_in_approve_flows_separately_in_a_form(tmp_path: Path):
     async with open_team(tmp_path) as team:
         lasting = {person: FormAnswerer(lambda fields: dict.fromkeys(fields, True)) for person in ("ann", "bob")}
         once = FormAnswerer(lambda _: {"allow": True})

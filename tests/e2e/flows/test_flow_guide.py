@@ -24,7 +24,7 @@ def terminal(tmp_path: Path, free_tcp_port: int) -> Generator[Terminal]:
 
 
 @pytest.mark.nightly
-async def test_the_first_ten_minutes_are_as_the_guide_says(terminal: Terminal):
+async def test_the_first_ten_minutes_of_the_guide_work_as_printed(terminal: Terminal):
     chapter = GUIDE.read_text().partition("## From recording")[2].partition("\n## ")[0]
     port = terminal.site_url.rpartition(":")[2]
     script = "\n".join(re.findall(r"```sh\n(.*?)```", chapter, re.DOTALL)).replace("8000", port)

@@ -83,7 +83,7 @@ async def open_repairer(folder: Path, *turns: ModelTurn) -> AsyncGenerator[Repai
                 yield Repairer(folder, service.app, client, model, asked)
 
 
-async def test_a_person_names_the_element_and_the_run_goes_on_with_the_new_version(tmp_path: Path):
+async def test_a_person_names_the_element_and_the_run_continues_with_the_new_version(tmp_path: Path):
     async with open_repairer(tmp_path) as user:
         run, before = await user.stop(), user.read_file()
         wrong = {
@@ -110,7 +110,7 @@ async def test_a_person_names_the_element_and_the_run_goes_on_with_the_new_versi
     assert again["code"] == "not_repairable"
 
 
-async def test_a_model_is_asked_once_and_its_step_asks_a_person(tmp_path: Path):
+async def test_a_model_is_asked_once_and_the_step_it_proposes_asks_a_person(tmp_path: Path):
     async with open_repairer(tmp_path, ModelTurn(text="""```json\n{"ref": "e2"}\n```""")) as user:
         run = await user.stop()
         repaired = await user.call("repairFlow", runId=run)
@@ -126,7 +126,7 @@ async def test_a_model_is_asked_once_and_its_step_asks_a_person(tmp_path: Path):
     assert len(user.asked) == 1, "what a model has chosen is not pressed before a person has seen it"
 
 
-async def test_an_agent_names_no_field_for_a_secret_and_its_other_steps_ask(tmp_path: Path):
+async def test_an_agent_cannot_choose_a_field_for_a_secret_and_its_other_steps_ask(tmp_path: Path):
     agent = Call(run=RunContext("run", "run", "conversation", "helper"))
     async with open_repairer(tmp_path) as user:
         run = await user.stop()
@@ -146,7 +146,7 @@ async def test_an_agent_names_no_field_for_a_secret_and_its_other_steps_ask(tmp_
     assert not by_person.is_error, by_person.content
 
 
-async def test_an_answer_of_the_model_that_is_none_changes_nothing(tmp_path: Path):
+async def test_an_unusable_answer_of_the_model_changes_nothing(tmp_path: Path):
     answers = ['{"ref": null}', '{"ref": "e77"}', "I would press Buy.", '{"ref": "e3"}']
     for number, text in enumerate(answers):
         async with open_repairer(tmp_path / str(number), ModelTurn(text=text)) as user:

@@ -86,7 +86,7 @@ async def team(tmp_path: Path, server: postgres.PostgresServer) -> AsyncGenerato
     server.drop_database(database)
 
 
-async def test_what_one_replica_saves_another_lists_runs_repairs_and_deletes(team: Team):
+async def test_a_flow_saved_by_one_replica_is_listed_run_repaired_and_deleted_by_another(team: Team):
     first, second = team.apps
     session = (await first.call("createSession", url=f"{team.url}/order")).data["sessionId"]
     await first.call("inputText", sessionId=session, selector="[name=name]", text="Ada")
@@ -122,7 +122,7 @@ async def test_what_one_replica_saves_another_lists_runs_repairs_and_deletes(tea
     assert (await first.call("listFlows")).data["flows"] == []
 
 
-async def test_callers_have_flows_of_the_same_name_and_never_see_each_others(team: Team):
+async def test_callers_may_have_flows_of_the_same_name_and_do_not_see_each_others(team: Team):
     first, second = team.apps
     ann, bob = (Call(workspace="acme", identity=name, grant=Grant("tok")) for name in ("ann", "bob"))
     guest = Call(workspace="other", identity="ann", grant=Grant("tok"))
@@ -141,7 +141,7 @@ async def test_callers_have_flows_of_the_same_name_and_never_see_each_others(tea
     assert "tea for Ann" in (await first.call("showFlow", ann, name="order")).text
 
 
-async def test_people_whom_a_host_names_without_a_sign_in_have_flows_and_approvals_of_their_own(team: Team):
+async def test_people_named_by_a_host_have_their_own_flows_and_approvals(team: Team):
     first, second = team.apps
     ann, bob = (Call(workspace="acme", identity=name, answer=True) for name in ("ann", "bob"))
     asking = team.order.replace("    expect", "    ask: true\n    expect")
@@ -161,7 +161,7 @@ async def test_people_whom_a_host_names_without_a_sign_in_have_flows_and_approva
     assert (await first.call("listFlows", Call())).data["flows"] == [], "a host that names no one has its own"
 
 
-async def test_of_two_who_save_a_flow_at_once_none_is_lost_silently(team: Team):
+async def test_of_two_simultaneous_saves_neither_is_lost_silently(team: Team):
     await team.apps[0].call("saveFlow", Call(answer=True), name="order", file=team.order)
     accepted, refused = {"Order tea"}, []
 
@@ -185,7 +185,7 @@ async def test_of_two_who_save_a_flow_at_once_none_is_lost_silently(team: Team):
     assert len(accepted) + len(refused) == 17
 
 
-async def test_files_and_rows_go_from_one_to_the_other_in_a_terminal(team: Team):
+async def test_the_terminal_moves_flows_between_files_and_rows(team: Team):
     home = team.folder / "terminal"
     home.mkdir()
     (home / "order.yaml").write_text(team.order)
@@ -204,7 +204,7 @@ async def test_files_and_rows_go_from_one_to_the_other_in_a_terminal(team: Team)
     assert team.list_flow_files() == []
 
 
-async def test_a_schedule_is_kept_by_whichever_replica_is_left(team: Team):
+async def test_any_remaining_replica_runs_a_schedule(team: Team):
     first, second = team.apps
     await first.call("saveFlow", Call(answer=True), name="order", file=team.order)
     await first.call("scheduleFlow", name="order", cron="0 7 * * *", parameters={"name": "Grace"})

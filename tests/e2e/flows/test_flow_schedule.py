@@ -116,7 +116,7 @@ async def test_a_schedule_that_cannot_work_is_refused_with_its_reason(shop: Shop
         await shop.app.call("unscheduleFlow", name="order")
 
 
-async def test_a_run_is_made_once_for_all_times_that_were_missed_and_only_trouble_is_told(shop: Shop):
+async def test_missed_times_cause_a_single_run_and_only_failures_are_reported(shop: Shop):
     shop.write_flow()
     scheduled = await shop.schedule(timezone="Europe/Berlin", parameters={"name": "Eve"})
     assert scheduled["timezone"] == "Europe/Berlin"
@@ -157,7 +157,7 @@ async def test_a_run_is_made_once_for_all_times_that_were_missed_and_only_troubl
     assert await shop.app.flow_scheduler.engine.run_due() == []
 
 
-async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that_was_approved(shop: Shop):
+async def test_a_step_that_asks_a_person_runs_unattended_only_in_the_approved_version(shop: Shop):
     shop.write_flow(ORDER.replace("    expect", "    ask: true\n    expect"))
     scheduled = await shop.schedule()
     assert "is not approved" in scheduled["notes"][0]
@@ -179,7 +179,7 @@ async def test_a_step_that_asks_a_person_runs_by_itself_only_in_the_version_that
     assert [event["type"] for event in shop.hook.events] == ["flow.stopped", "flow.stopped"]
 
 
-async def test_a_flow_that_gets_another_site_does_not_run_there_by_itself(shop: Shop):
+async def test_a_flow_with_an_added_site_does_not_run_unattended(shop: Shop):
     shop.write_flow()
     await shop.schedule()
     file = shop.home / ".outrider" / "flows" / "order.yaml"
@@ -192,7 +192,7 @@ async def test_a_flow_that_gets_another_site_does_not_run_there_by_itself(shop: 
     assert not shop.site.ordered
 
 
-async def test_two_processes_make_one_run_and_a_schedule_that_was_replaced_is_another_one(shop: Shop):
+async def test_two_processes_make_one_run_and_a_replaced_schedule_is_a_new_one(shop: Shop):
     shop.write_flow()
     await shop.schedule()
     await shop.let_time_pass()
@@ -210,7 +210,7 @@ async def test_two_processes_make_one_run_and_a_schedule_that_was_replaced_is_an
     assert await schedules.start_run(seen, program) is None, "what was seen is not there any more"
 
 
-async def test_a_run_whose_process_died_before_it_began_is_made_by_another(shop: Shop):
+async def test_a_run_whose_process_died_before_it_started_is_made_by_another(shop: Shop):
     shop.write_flow()
     await shop.schedule()
     await shop.let_time_pass()
@@ -252,7 +252,7 @@ async def test_a_notice_that_cannot_be_signed_is_shown_with_its_remedy_beside_it
     assert shop.hook.events == []
 
 
-async def test_a_serving_process_runs_what_is_due_and_tells_of_it(shop: Shop):
+async def test_a_serving_process_executes_due_runs_and_reports_failures(shop: Shop):
     shop.write_flow("  - open: SITE/order\n  - click: {role: button, name: Gone}\n")
     await shop.schedule()
     await shop.let_time_pass()
@@ -263,7 +263,7 @@ async def test_a_serving_process_runs_what_is_due_and_tells_of_it(shop: Shop):
 
 
 @pytest.mark.nightly
-async def test_commands_schedule_list_run_and_unschedule(shop: Shop):
+async def test_the_commands_schedule_list_run_and_unschedule_flows(shop: Shop):
     shop.write_flow()
     # Without the shared process, which would run what is due before `run-due` does.
     environ = os.environ | {"HOME": str(shop.home), "OUTRIDER_DAEMON": "false"}

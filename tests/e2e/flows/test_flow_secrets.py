@@ -76,7 +76,7 @@ def store_secret(vault: Vault, name: str, text: str) -> None:
     (folder / name).write_text(text)
 
 
-async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_them_again(
+async def test_secret_parameters_are_never_stored_and_a_resumed_run_asks_for_them_again(
     vault: Vault, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.DEBUG, "outrider")
@@ -121,7 +121,7 @@ async def test_secret_parameters_are_nowhere_and_a_run_that_goes_on_asks_for_the
     assert PASSWORD not in caplog.text
 
 
-async def test_values_of_the_secret_store_are_saved_as_secrets_wherever_they_were_typed(vault: Vault):
+async def test_values_from_the_secret_store_are_saved_as_secrets_wherever_typed(vault: Vault):
     store_secret(vault, "OUTRIDER_FLOW_SHOP", PASSWORD)
     store_secret(vault, "bank", "12-sesame-34")
     opened = await vault.call("createSession", url=f"{vault.url}/?{PASSWORD}")
@@ -160,7 +160,7 @@ async def require_recording_of_frame(vault: Vault, frame_url: str) -> None:
     assert again.structured_content["ok"], again.content
 
 
-async def test_a_secret_of_the_store_is_typed_only_on_the_sites_that_it_is_for(vault: Vault):
+async def test_a_stored_secret_is_typed_only_on_its_own_sites(vault: Vault):
     other_site = loopback_app.build_page_site({"/inside": FRAMED})
     async with http_servers.serve_app(other_site) as frame_url:
         address = frame_url.removeprefix("http://")

@@ -105,7 +105,7 @@ class KillableRun:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)])
-async def test_runs_that_are_killed_go_on_and_order_everything_once(
+async def test_killed_runs_continue_and_place_every_order_once(
     kind: str, tmp_path: Path, fork_server: ForkServer, request: pytest.FixtureRequest
 ):
     database = ""
@@ -133,9 +133,7 @@ async def test_runs_that_are_killed_go_on_and_order_everything_once(
                 assert site.ordered == expected
 
 
-async def test_a_press_of_which_nothing_shows_whether_it_was_done_is_left_to_a_person(
-    tmp_path: Path, fork_server: ForkServer
-):
+async def test_a_press_with_unknown_outcome_is_left_to_a_person(tmp_path: Path, fork_server: ForkServer):
     sqlite.create_migrated_file(tmp_path / ".outrider" / "outrider.db")
     steps = STEPS.partition("        proof")[0]
     site = OrdersSite()

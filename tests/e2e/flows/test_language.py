@@ -94,7 +94,7 @@ async def test_a_table_over_several_pages_becomes_typed_rows_and_a_file(lab: Flo
     assert ran["files"] == ["out/orders.csv"]
 
 
-async def test_pages_that_a_script_turns_are_read_once_each_until_the_button_is_disabled(lab: FlowLab):
+async def test_scripted_pages_are_each_read_once_until_the_button_is_disabled(lab: FlowLab):
     steps = """  - open: SITE/stock
   - pages: {role: button, name: Next}
     steps:
@@ -112,7 +112,7 @@ async def test_pages_that_a_script_turns_are_read_once_each_until_the_button_is_
     assert "there are more pages than max_pages" in read_first_text(bounded)
 
 
-async def test_lists_and_labelled_values_are_read_by_their_structure(lab: FlowLab):
+async def test_lists_and_labelled_values_are_extracted_by_structure(lab: FlowLab):
     lab.write(
         "news",
         """  - open: SITE/news
@@ -148,7 +148,7 @@ ORDER = """  - open: SITE/order
 """
 
 
-async def test_rows_of_a_parameter_are_done_one_after_another_by_another_flow(lab: FlowLab):
+async def test_another_flow_is_run_for_each_row_of_a_parameter(lab: FlowLab):
     lab.write("one-order", ORDER, "parameters: {name: {}}\n")
     steps = """  - each: people
     steps:
@@ -171,7 +171,7 @@ async def test_rows_of_a_parameter_are_done_one_after_another_by_another_flow(la
     assert lab.site.ordered == {"Ada": 1, "Bob": 1, "Cid": 1, "Dan": 1}
 
 
-async def test_a_run_that_stopped_in_a_loop_goes_on_there(lab: FlowLab):
+async def test_a_run_that_stopped_in_a_loop_continues_there(lab: FlowLab):
     steps = """  - each: people
     steps:
       - open: SITE/order
@@ -192,7 +192,7 @@ async def test_a_run_that_stopped_in_a_loop_goes_on_there(lab: FlowLab):
     assert lab.site.ordered == {"Ada": 1, "Bob": 1, "Cid": 1}
 
 
-async def test_what_is_not_as_the_flow_says_stops_it_with_the_reason(lab: FlowLab):
+async def test_data_that_differs_from_the_flow_stops_it_with_the_reason(lab: FlowLab):
     columns = {
         "{tea: Tee}": "has no column 'Tee'",
         "{left: {label: Tea, type: number}}": "'Green' is not a number",

@@ -165,7 +165,7 @@ def format_table(runs: Sequence[MutatedRun]) -> str:
     return "\n".join([*lines, f"{right} of {len(wanted)} right where a person goes on; {len(runs)} runs"])
 
 
-async def test_flows_on_changed_pages_end_right_or_stop_and_never_press_anything_else(
+async def test_flows_on_changed_pages_succeed_or_stop_and_never_press_anything_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OUTRIDER_FLOW_PASSWORD", PASSWORD)

@@ -85,7 +85,7 @@ def show(body: str) -> str:
     return f"<!doctype html><html lang=en><title>Page</title><h1>Page</h1><div>{body}</div><p role=status></p>{SCRIPT}"
 
 
-async def test_a_press_stops_where_the_page_speaks_of_another_thing(site: tuple[LoopbackApp, dict[str, str]]):
+async def test_a_press_stops_if_the_page_is_about_something_else(site: tuple[LoopbackApp, dict[str, str]]):
     shop, pages = site
     for number, (body, selector) in enumerate(PRESSES.items()):
         pages[f"/{number}"] = show(body)
@@ -102,7 +102,7 @@ async def test_a_press_stops_where_the_page_speaks_of_another_thing(site: tuple[
         assert (complaint in ended) if complaint else ("succeeded: 2 steps" in ended), (new, ended)
 
 
-async def test_a_row_is_found_in_a_list_that_draws_only_what_is_in_sight(site: tuple[LoopbackApp, dict[str, str]]):
+async def test_a_row_is_found_in_a_virtualized_list(site: tuple[LoopbackApp, dict[str, str]]):
     shop, pages = site
     pages["/people"] = show(PEOPLE)
     session = (await shop.app.call("createSession", url=f"{shop.site_url}/people")).data["sessionId"]

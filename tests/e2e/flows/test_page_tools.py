@@ -60,7 +60,7 @@ async def run(shop: LoopbackApp, name: str, call: Call | None = None, **paramete
     return ran.text, shown.text
 
 
-async def test_a_tool_of_a_page_is_called_again_and_else_its_form_is_filled(shop: tuple[LoopbackApp, dict[str, str]]):
+async def test_a_page_tool_is_called_again_or_else_its_form_is_filled(shop: tuple[LoopbackApp, dict[str, str]]):
     app, pages = shop
     text = await record(app, "/order", "order-tea", tea="Green", size="big")
     called, called_page = await run(app, "order", tea="Black")
@@ -75,7 +75,7 @@ async def test_a_tool_of_a_page_is_called_again_and_else_its_form_is_filled(shop
     assert "name: Help" not in text, "the button that sends"
 
 
-async def test_a_tool_without_a_form_asks_as_the_page_says_and_keeps_no_secret(
+async def test_a_page_tool_without_a_form_asks_as_declared_and_stores_no_secret(
     shop: tuple[LoopbackApp, dict[str, str]],
 ):
     app, pages = shop

@@ -242,7 +242,7 @@ async def save(shop: LoopbackApp, name: str, actions: list[PerformedAction]) -> 
     return store.read_text(Call(), name)
 
 
-async def test_what_a_person_does_is_a_flow_that_runs_and_keeps_no_password(shop: LoopbackApp):
+async def test_a_persons_actions_become_a_runnable_flow_without_passwords(shop: LoopbackApp):
     async def order(person: Person) -> None:
         await person.click("#who")
         await person.type("Ada")
@@ -278,7 +278,7 @@ async def test_what_a_person_does_is_a_flow_that_runs_and_keeps_no_password(shop
     assert not [path for path in files if b"48151623" in path.read_bytes()]
 
 
-async def test_a_page_can_neither_forge_steps_nor_hide_those_of_the_person(shop: LoopbackApp):
+async def test_a_page_can_neither_forge_nor_hide_recorded_steps(shop: LoopbackApp):
     seen: list[object] = []
 
     async def use(person: Person) -> None:
@@ -433,7 +433,7 @@ async def test_drags_files_menus_sliders_and_shortcuts_are_steps_that_run_again(
     assert "saved as, wiped, dropped, pinned, menu, 5, White, invoice.txt, picked, drawn, stored, closed," in shown.text
 
 
-def test_the_command_refuses_a_name_that_is_taken_and_a_machine_without_display(
+def test_the_command_refuses_a_taken_name_and_a_machine_without_a_display(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)

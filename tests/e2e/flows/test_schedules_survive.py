@@ -103,7 +103,7 @@ class Replicas:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_a_due_run_whose_replica_is_killed_is_ended_by_another_and_told_of_once(
+async def test_a_due_run_of_a_killed_replica_is_finished_by_another_and_reported_once(
     kind: str, tmp_path: Path, fork_server: ForkServer, request: pytest.FixtureRequest
 ):
     site, hook, expected, database = OrdersSite(), WebhookReceiver(), Counter[str](), ""

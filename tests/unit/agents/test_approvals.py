@@ -73,7 +73,7 @@ async def ask_question(questions: Questions, run: str = "left", call: str = "c1"
     return await questions.ask(asking, call, **(values | overrides))
 
 
-async def test_a_question_asked_twice_is_one(questions: Questions):
+async def test_asking_the_same_question_twice_stores_it_once(questions: Questions):
     first = await ask_question(questions)
     assert await ask_question(questions, message="again") == first
     assert (first.conversation_id, first.message_id, first.tool, first.arguments) == (
@@ -84,11 +84,11 @@ async def test_a_question_asked_twice_is_one(questions: Questions):
     )
 
 
-async def test_what_is_private_is_not_written_down(questions: Questions):
+async def test_private_arguments_are_not_stored(questions: Questions):
     assert (await ask_question(questions, arguments={"password": "hunter2"})).arguments == {"password": "(not kept)"}
 
 
-async def test_decisions_in_parts_are_kept_and_the_rest_stays_open(questions: Questions):
+async def test_partial_decisions_are_stored_and_the_others_stay_open(questions: Questions):
     left, right = await ask_question(questions), await ask_question(questions, "right")
     assert [each.id for each in await questions.list_pending("root")] == [left.id, right.id]
     still_open = await questions.apply_answers(
@@ -101,14 +101,14 @@ async def test_decisions_in_parts_are_kept_and_the_rest_stays_open(questions: Qu
     assert await questions.find_decision("right", "c1") is None
 
 
-async def test_the_first_decision_stands_and_the_second_hears_it(questions: Questions):
+async def test_the_first_decision_stays_and_a_later_one_returns_it(questions: Questions):
     made = await ask_question(questions)
     await questions.decide(made.id, "approved", by="ann")
     late = await questions.decide(made.id, "rejected", reason="too late", by="bob")
     assert (late.decision, late.reason, late.decided_by) == ("approved", "", "ann")
 
 
-async def test_of_many_who_decide_at_once_one_wins(questions: Questions):
+async def test_one_of_many_simultaneous_decisions_wins(questions: Questions):
     made = await ask_question(questions)
     heard: set[tuple[Any, ...]] = set()
 
@@ -141,7 +141,7 @@ anyio.run(main, *sys.argv[1:])
 """
 
 
-async def test_of_processes_that_decide_at_once_the_first_wins(questions: Questions, database: Database):
+async def test_one_of_several_processes_that_decide_at_once_wins(questions: Questions, database: Database):
     made = await ask_question(questions)
     path = Path(database.url.split("///", 1)[1])
     processes = [
@@ -173,7 +173,7 @@ async def test_a_decision_must_fit_the_question(questions: Questions, kind: str,
         await questions.decide(made.id, decision)
 
 
-async def test_a_question_of_words_is_answered_in_words(questions: Questions):
+async def test_an_open_question_is_answered_with_text(questions: Questions):
     made = await ask_question(questions, kind="question", message="Which Bob?")
     await questions.apply_answers("root", {made.id: QuestionAnswer("answered", value="Bob Miller")})
     decided = await questions.find_decision("left", "c1")
@@ -202,7 +202,7 @@ async def test_always_is_remembered_for_person_workspace_agent_and_tool(question
     assert not await questions.is_always_allowed(ANN, clerk, "send_mail")
 
 
-async def test_an_always_that_came_too_late_allows_nothing(questions: Questions):
+async def test_a_late_always_decision_does_not_override_a_rejection(questions: Questions):
     made = await ask_question(questions)
     await questions.decide(made.id, "rejected")
     await questions.decide(made.id, "always_approved")

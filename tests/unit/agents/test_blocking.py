@@ -16,7 +16,7 @@ ASKS = play_turns(
 )
 
 
-async def test_a_blocked_run_is_at_rest_and_continues_when_it_is_allowed(home: Path):
+async def test_a_blocked_run_pauses_and_continues_once_allowed(home: Path):
     async with open_scripted_app(ASKS) as scripted:
         run = await scripted.run_to_end()
         assert (run.status, run.stop_reason, run.attempt) == ("blocked", "blocked", 1)
@@ -43,7 +43,7 @@ async def test_a_rejection_carries_its_reason_to_the_agent(home: Path):
     assert [line.split()[1] for line in read_ledger_lines(home)] == ["before"]
 
 
-async def test_what_is_always_allowed_is_not_asked_again(home: Path):
+async def test_an_always_allowed_call_is_not_asked_about_again(home: Path):
     async with open_scripted_app(ASKS) as scripted:
         run = await scripted.run_to_end()
         (question,) = await scripted.app.runs.questions.list_pending(run.id)
@@ -64,7 +64,7 @@ async def test_a_resume_before_the_decision_asks_the_same_question_again():
     assert asked.id == still.id
 
 
-async def test_two_questions_of_one_step_are_asked_together_and_decided_in_parts(home: Path):
+async def test_two_questions_of_one_step_are_asked_together_and_decided_separately(home: Path):
     turns = play_turns(ModelTurn(calls=[("send", {"text": "a"}), ("enter", {})]), ModelTurn(text="End."))
     async with open_scripted_app(turns) as scripted:
         run = await scripted.run_to_end()
@@ -81,7 +81,7 @@ async def test_two_questions_of_one_step_are_asked_together_and_decided_in_parts
     assert len(read_ledger_lines(home)) == 1
 
 
-async def test_stakes_of_a_workspaces_agent_can_only_be_raised():
+async def test_an_agent_of_a_workspace_can_only_raise_stakes():
     async with open_scripted_app(
         play_turns(ModelTurn(calls=[("send", {"text": "x"}), ("note", {"text": "y"})]), ModelTurn(text="."))
     ) as scripted:

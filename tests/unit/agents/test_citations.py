@@ -20,13 +20,13 @@ def build_sources(*names: str) -> dict[str, dict[str, Any]]:
     return {name: {"title": f"source {name}"} for name in names}
 
 
-def test_the_example_of_the_contract():
+def test_the_example_from_the_contract_is_rewritten_as_specified():
     answer = rewrite_references("Paris has 2.1 M people :cite[k3d,zz9].", build_sources("k3d", "zz9"), ["p0q", "7ab"])
     assert answer.text == "Paris has 2.1 M people :cite[p0q,7ab]."
     assert answer.refs == {"p0q": {"title": "source k3d"}, "7ab": {"title": "source zz9"}}
 
 
-def test_a_new_reference_that_is_also_an_old_one_is_not_replaced_twice():
+def test_swapped_references_are_each_replaced_once():
     answer = rewrite_references("one :cite[aaa], two :cite[bbb]", build_sources("aaa", "bbb"), ["bbb", "aaa"])
     assert answer.text == "one :cite[bbb], two :cite[aaa]"
     assert answer.refs == {"bbb": {"title": "source aaa"}, "aaa": {"title": "source bbb"}}
@@ -52,7 +52,7 @@ def test_blocks_are_cleaned_and_nothing_else_is_touched(text: str, expected: str
     assert rewrite_references(text, build_sources("aaa", "bbb"), ["p0q", "7ab"]).text == expected
 
 
-def test_no_more_references_are_used_than_the_parent_has():
+def test_no_more_references_are_used_than_the_parent_reserved():
     names = list(build_references()[:70])
     text = " ".join(f"fact{number} :cite[{name}]" for number, name in enumerate(names))
     answer = rewrite_references(text, build_sources(*names), build_references()[1000 : 1000 + MAX_REFERENCES])
@@ -60,7 +60,7 @@ def test_no_more_references_are_used_than_the_parent_has():
     assert answer.text.endswith("fact68 fact69")
 
 
-def test_blocks_hidden_a_hundred_deep_end_soon():
+def test_nested_citation_blocks_are_removed_without_hanging():
     text = ":cite[" * 100 + "xxx" + "]" * 100 + ":ci" * 100 + ":cite[x]" + "te[x]" * 100
     assert not BLOCKS.findall(rewrite_references(text, {}, []).text)
 
@@ -75,7 +75,7 @@ PIECES = st.one_of(st.text(":cite[], abx", max_size=12), INSIDE.map(lambda insid
     st.sets(REFERENCE_NAMES),
     st.lists(st.sampled_from(build_references()[:16]), unique=True, max_size=14),
 )
-def test_no_reference_ever_stands_for_another_source(text: str, known: set[str], fresh: list[str]):
+def test_a_reference_never_points_to_another_source(text: str, known: set[str], fresh: list[str]):
     answer = rewrite_references(text, build_sources(*known), fresh)
     back = {new: citation["title"].removeprefix("source ") for new, citation in answer.refs.items()}
     named = [block.split(",") for block in BLOCKS.findall(answer.text)]
@@ -107,7 +107,7 @@ async def test_without_a_slice_two_children_of_one_message_share_no_reference(da
     assert not first.refs.keys() & second.refs.keys()
 
 
-async def test_an_answer_survives_the_end_of_the_pool(database: Database):
+async def test_an_answer_without_reserved_references_loses_only_its_citations(database: Database):
     answer = await adopt_citations(
         CitationPool(database), Call(citations=(len(build_references()), 64)), "a :cite[x1x].", build_sources("x1x")
     )

@@ -23,7 +23,7 @@ def build_run_context(conversation: Conversation) -> RunContext:
     )
 
 
-async def test_a_child_lies_one_deeper_unlisted_and_for_the_same_person(conversations: Conversations):
+async def test_a_child_conversation_is_one_level_deeper_unlisted_and_of_the_same_person(conversations: Conversations):
     parent = await conversations.create(ANN, "a", title="talk", visibility="listed")
     child = await conversations.create(ANN, "b", title="run_agent a > b", parent=build_run_context(parent))
     assert (parent.depth, parent.visibility, parent.ancestors) == (0, "listed", ())
@@ -43,7 +43,7 @@ async def test_the_fifth_level_is_refused(conversations: Conversations):
 
 
 @pytest.mark.parametrize("again", ["a", "b"])
-async def test_an_agent_at_work_above_is_not_called_again(conversations: Conversations, again: str):
+async def test_an_agent_that_is_already_running_above_is_not_called_again(conversations: Conversations, again: str):
     first = await conversations.create(ANN, "a", title="t")
     second = await conversations.create(ANN, "b", title="t", parent=build_run_context(first))
     with pytest.raises(Refused, match=f"a > b > {again}|a > {again}") as refused:
@@ -62,7 +62,7 @@ async def test_an_agent_at_work_above_is_not_called_again(conversations: Convers
         (Call(session="s1", workspace="other", identity="ann@a.example"), False),
     ],
 )
-async def test_only_those_who_take_part_see_a_conversation(conversations: Conversations, caller: Call, may: bool):
+async def test_only_participants_see_a_conversation(conversations: Conversations, caller: Call, may: bool):
     made = await conversations.create(ANN, "a", title="t")
     if may:
         assert (await conversations.get(made.id, caller)).id == made.id
@@ -84,7 +84,7 @@ async def test_messages_come_in_the_order_in_which_they_were_written(conversatio
     assert (await conversations.get(made.id)).updated_at == second.created_at
 
 
-async def test_attachments_are_found_by_their_ids_and_strangers_are_left_out(conversations: Conversations):
+async def test_attachments_are_found_by_id_and_unknown_ids_are_skipped(conversations: Conversations):
     made = await conversations.create(ANN, "a", title="t")
     files = [{"id": f"fil_{letter}", "title": letter, "content_type": "text/csv"} for letter in "ab"]
     await conversations.post_message(made.id, "user", "with files", files=files)

@@ -31,7 +31,7 @@ def test_a_file_holds_everything_about_an_agent():
     assert agent.instructions == "You compare prices.\n--- not the end ---"
 
 
-def test_what_is_written_reads_the_same():
+def test_a_rendered_agent_parses_to_the_same_agent():
     agent = parse_agent(GOOD, "x.md", name="prices")
     assert parse_agent(render_agent(agent), "y.md") == agent
 
@@ -64,7 +64,7 @@ def test_front_matter_cannot_say_where_it_comes_from():
     assert agent.origin == "workspace"
 
 
-def test_the_kinds_that_ship_are_good_agents(tmp_path: Path):
+def test_the_built_in_agents_are_valid(tmp_path: Path):
     catalogue = Catalogue(tmp_path / "home", tmp_path / "workspace")
     assert set(catalogue.load_files()) == {"analyst", "browser", "researcher"}
     assert catalogue.list_problems() == []
@@ -83,7 +83,7 @@ def write_agent_file(folder: Path, name: str, description: str) -> None:
     (folder / f"{name}.md").write_text(f"---\ndescription: {description}\n---\nDo.\n")
 
 
-def test_your_own_file_replaces_a_kind_and_a_workspaces_replaces_nothing(folders: tuple[Path, Path]):
+def test_a_users_file_overrides_a_built_in_agent_and_a_workspaces_file_does_not(folders: tuple[Path, Path]):
     home, workspace = folders
     write_agent_file(home, "researcher", "mine")
     write_agent_file(workspace, "researcher", "theirs")
@@ -109,7 +109,7 @@ def test_files_are_read_again_when_they_change(folders: tuple[Path, Path]):
     assert "no front matter" in catalogue.list_problems()[0].message
 
 
-async def test_an_agent_whose_file_is_broken_is_not_said_to_be_missing(folders: tuple[Path, Path]):
+async def test_an_agent_with_a_broken_file_is_not_reported_as_missing(folders: tuple[Path, Path]):
     home, workspace = folders
     (home / "a.md").write_text("broken")
     with pytest.raises(NotConfigured, match=r"agent 'a': .*no front matter"):
@@ -118,7 +118,7 @@ async def test_an_agent_whose_file_is_broken_is_not_said_to_be_missing(folders: 
         await Catalogue(home, workspace).get("b")
 
 
-async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path, Path], database: Database):
+async def test_agents_may_also_be_rows_and_belong_to_a_workspace(folders: tuple[Path, Path], database: Database):
     catalogue = Catalogue(*folders, database)
     agent = build_agent({"name": "shared", "description": "x", "instructions": "y"}, "here")
     await catalogue.save(agent)
@@ -131,13 +131,13 @@ async def test_rows_are_agents_too_and_belong_to_a_workspace(folders: tuple[Path
     assert "shared" in caught.value.hint
 
 
-def test_budgets_are_filled_in_and_held_under_others():
+def test_budgets_are_filled_from_defaults_and_clamped_to_limits():
     own, scripted = Budgets(steps=90, cost=1), Budgets(steps=50, seconds=600)
     assert own.fill_from(scripted) == Budgets(steps=90, seconds=600, cost=1)
     assert own.clamp_to(scripted) == Budgets(steps=50, seconds=600, cost=1)
 
 
-def test_an_agent_is_fixed():
+def test_an_agent_is_immutable():
     agent = Agent(name="a", description="b", instructions="c")
     with pytest.raises(ValueError, match="frozen"):
         agent.name = "other"  # ty: ignore

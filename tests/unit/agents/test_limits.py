@@ -42,7 +42,7 @@ async def test_tokens_and_money_are_limits(budget: dict[str, Any], reason: str):
     assert run.cost == pytest.approx(0.0033)
 
 
-async def test_time_ends_a_run_in_the_middle_of_a_word():
+async def test_the_time_limit_ends_a_run_in_the_middle_of_an_answer():
     held = anyio.Event()
     async with open_scripted_app(
         lambda asked: ModelTurn(text="A long answer, never finished.", wait_between=held)
@@ -56,7 +56,7 @@ async def test_time_ends_a_run_in_the_middle_of_a_word():
     assert run.answer.startswith("A long")
 
 
-async def test_going_in_circles_is_noticed_told_and_ended():
+async def test_repeating_one_call_is_reported_to_the_model_and_ends_the_run():
     async with open_scripted_app(play_turns(ModelTurn(text="Again.", calls=[("look", {"text": "a"})]))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason, run.answer) == ("partial", "repetition", "Again.")
@@ -64,7 +64,7 @@ async def test_going_in_circles_is_noticed_told_and_ended():
     assert "same call 3 times" in scripted.model_server.requests[3].results[-1]
 
 
-async def test_circles_are_noticed_whatever_is_random_in_results():
+async def test_loops_are_detected_despite_random_parts_of_results():
     looping_calls = {
         "boundary": ("overhear", {}),
         "boundary within a boundary": ("overhear_marked", {}),
@@ -80,7 +80,7 @@ async def test_circles_are_noticed_whatever_is_random_in_results():
         assert "same call 3 times" in scripted.model_server.requests[3].results[-1], random_part
 
 
-async def test_going_back_to_a_list_between_its_entries_is_no_circle():
+async def test_returning_to_a_list_between_its_entries_is_not_a_loop():
     def browse(asked: ScriptedRequest) -> ModelTurn:
         if asked.turn_count == 12:
             return ModelTurn(text="Six.")
@@ -91,7 +91,7 @@ async def test_going_back_to_a_list_between_its_entries_is_no_circle():
     assert (run.status, run.answer) == ("completed", "Six.")
 
 
-async def test_the_same_call_with_new_results_is_no_circle():
+async def test_the_same_call_with_new_results_is_not_a_loop():
     def patient(asked: ScriptedRequest) -> ModelTurn:
         return ModelTurn(calls=[("count", {})]) if asked.turn_count < 8 else ModelTurn(text="Eight.")
 

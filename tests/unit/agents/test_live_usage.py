@@ -55,7 +55,7 @@ async def test_tokens_cost_and_cached_tokens_of_a_running_run_are_shown_everywhe
     assert (ended.usage["tokens"], after.tokens, after.requests) == (370, 370, 2)
 
 
-async def test_an_agent_that_polls_another_is_in_no_circle_while_that_one_works():
+async def test_polling_a_running_agent_is_not_a_loop():
     """The status of a working run tells its progress, so asking for it again is not a repetition."""
     turns = [ModelTurn(calls=[("look", {"text": str(number)})]) for number in range(8)]
     async with open_scripted_app(play_turns(*turns, ModelTurn(text="Done."))) as scripted:

@@ -55,7 +55,7 @@ async def test_a_caller_adds_a_server_as_any_toolset(pages: Path):
     assert [each["what"] for each in list_effects(pages)] == ["look"]
 
 
-async def test_what_another_agent_adds_asks_for_every_call(pages: Path):
+async def test_a_server_added_by_another_agent_asks_before_every_call(pages: Path):
     turns = play_turns(ModelTurn(calls=[("notes_look", {})]), ModelTurn(text="Seen."))
     async with open_app_with_server(turns, pages) as scripted:
         parent = await scripted.run_to_end(toolsets=["ledger"])
@@ -77,7 +77,7 @@ async def test_calls_are_in_the_record_of_the_app(pages: Path):
     assert (event.toolset, event.tool, event.outcome) == ("mcp_notes", "notes_look", "ok")
 
 
-async def test_what_does_not_say_that_it_only_reads_asks_first_and_is_done_once(pages: Path):
+async def test_a_tool_not_marked_read_only_asks_first_and_runs_once(pages: Path):
     async with open_app_with_server(WIPE, pages) as scripted:
         run = await scripted.run_to_end(toolsets=[], mcp=["notes"])
         assert (run.status, list_effects(pages)) == ("blocked", [])
@@ -114,7 +114,7 @@ async def test_the_operator_can_withhold_a_tool(pages: Path):
     assert "notes_look" in open_app_with_server.model_server.requests[0].tool_names
 
 
-async def test_a_server_that_dies_is_named_to_the_agent_and_is_back_for_the_next_call(pages: Path):
+async def test_a_dying_server_is_reported_to_the_agent_and_restarted_for_the_next_call(pages: Path):
     turns = play_turns(
         ModelTurn(calls=[("notes_die", {})]), ModelTurn(calls=[("notes_look", {})]), ModelTurn(text="Well.")
     )
@@ -126,7 +126,7 @@ async def test_a_server_that_dies_is_named_to_the_agent_and_is_back_for_the_next
     assert "look:" in second
 
 
-async def test_a_call_that_takes_too_long_is_given_up(pages: Path):
+async def test_a_call_that_exceeds_its_time_limit_is_abandoned(pages: Path):
     turns = play_turns(
         ModelTurn(calls=[("notes_slow", {})]), ModelTurn(calls=[("notes_look", {})]), ModelTurn(text="Late.")
     )
@@ -139,7 +139,7 @@ async def test_a_call_that_takes_too_long_is_given_up(pages: Path):
     assert "look:" in second
 
 
-async def test_a_server_that_is_gone_when_the_run_continues_is_no_end_of_it(pages: Path):
+async def test_a_server_that_is_missing_when_the_run_resumes_does_not_end_the_run(pages: Path):
     async with open_app_with_server(WIPE, pages) as scripted:
         run = await scripted.run_to_end(toolsets=[], mcp=["notes"])
         (question,) = await scripted.app.runs.questions.list_pending(run.id)

@@ -84,7 +84,7 @@ async def test_progress_reaches_the_caller_in_order_before_the_result():
     assert heard == [(1, 2, "half", {"page": 1}), "a person has paused it", (2, 2, "whole", None)]
 
 
-async def test_a_caller_that_goes_takes_the_call_there_along():
+async def test_a_caller_that_leaves_cancels_the_remote_call():
     begun, ended = anyio.Event(), anyio.Event()
 
     async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
@@ -104,7 +104,7 @@ async def test_a_caller_that_goes_takes_the_call_there_along():
             await ended.wait()
 
 
-async def test_what_is_raised_there_is_raised_here():
+async def test_an_error_raised_by_a_replica_is_raised_for_the_caller():
     async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         raise InvalidInput("ref: e9 is gone", hint="look again", details={"reason": "stale"})
 
@@ -115,7 +115,7 @@ async def test_what_is_raised_there_is_raised_here():
     assert caught.value.details == {"reason": "stale"}
 
 
-async def test_of_a_bug_there_only_its_being_one_is_reported_and_the_session_named():
+async def test_a_bug_in_a_replica_is_reported_without_details_but_with_its_session():
     async def make_call(tool: str, arguments: dict[str, Any], call: Call) -> dict[str, Any]:
         raise ZeroDivisionError("secret detail")
 

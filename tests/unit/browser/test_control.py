@@ -48,7 +48,7 @@ async def live_control():
 CLICK = {"x": 10, "y": 20, "button": "left", "click_count": 1, "modifiers": 0}
 
 
-async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(live_control: ControlledPage):
+async def test_input_is_accepted_only_from_the_holder_and_while_paused(live_control: ControlledPage):
     control = live_control.control
     assert control.submit_input("ada", "input_click", CLICK).to_dict() == {"ok": False, "error": "not_holder"}
     assert control.take_control("ada").ok
@@ -62,7 +62,7 @@ async def test_input_is_taken_from_the_holder_alone_and_only_while_paused(live_c
     assert control.submit_input("ada", "input_click", CLICK).error == "no_active_session"
 
 
-async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_control: ControlledPage):
+async def test_one_connection_holds_control_and_losing_it_releases_control(live_control: ControlledPage):
     control = live_control.control
     assert control.take_control("ada").ok
     since = control.held_since
@@ -78,13 +78,13 @@ async def test_one_connection_holds_at_a_time_and_losing_it_releases(live_contro
     assert control.take_control("bob").ok
 
 
-async def test_a_pause_without_control_hands_nothing_back(live_control: ControlledPage):
+async def test_resuming_without_control_hands_nothing_back(live_control: ControlledPage):
     live_control.control.pause()
     assert live_control.control.resume("anybody").ok
     assert live_control.handed_back == 0
 
 
-async def test_a_click_is_a_move_and_presses_and_releases(live_control: ControlledPage):
+async def test_a_click_is_sent_as_a_move_presses_and_releases(live_control: ControlledPage):
     live_control.control.take_control("ada")
     live_control.control.submit_input(
         "ada", "input_click", CLICK | {"click_count": 2, "button": "right", "modifiers": ["Shift"]}
@@ -98,7 +98,7 @@ async def test_a_click_is_a_move_and_presses_and_releases(live_control: Controll
     ]
 
 
-async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(live_control: ControlledPage):
+async def test_held_keys_and_buttons_apply_to_later_input_and_are_released_at_the_end(live_control: ControlledPage):
     control = live_control.control
     control.take_control("ada")
     control.submit_input("ada", "input_keydown", {"key": "Shift", "code": "ShiftLeft"})
@@ -118,13 +118,13 @@ async def test_what_is_held_goes_with_what_follows_and_is_let_go_at_the_end(live
     assert live_control.wire.sent[3]["params"]["autoRepeat"] is True
 
 
-async def test_a_text_is_one_event(live_control: ControlledPage):
+async def test_typed_text_is_sent_as_one_event(live_control: ControlledPage):
     live_control.control.take_control("ada")
     live_control.control.submit_input("ada", "input_type", {"text": "naïve 日本"})
     assert [each["params"] for each in live_control.wire.sent] == [{"text": "naïve 日本"}]
 
 
-async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_oldest(live_control: ControlledPage):
+async def test_a_slow_page_gets_merged_moves_and_loses_the_oldest_input(live_control: ControlledPage):
     live_control.wire.is_replying = False
     control = live_control.control
     control.take_control("ada")
@@ -182,7 +182,9 @@ async def test_a_page_that_does_not_keep_up_gets_moves_joined_and_loses_the_olde
         ("input_type", {"text": "x" * (MAX_TEXT_CHARS + 1)}, "text_too_long"),
     ],
 )
-async def test_what_cannot_be_is_named(live_control: ControlledPage, kind: str, payload: Any, error: str):
+async def test_invalid_input_is_refused_with_an_error_code(
+    live_control: ControlledPage, kind: str, payload: Any, error: str
+):
     live_control.control.take_control("ada")
     assert live_control.control.submit_input("ada", kind, payload).to_dict() == {"ok": False, "error": error}
     assert live_control.wire.sent == []

@@ -31,7 +31,7 @@ async def test_every_failure_has_a_code_a_reason_and_names_what_was_asked_for(
     assert hint in told.value.hint
 
 
-async def test_a_failure_that_is_about_no_element_names_none():
+async def test_a_failure_without_an_element_names_no_selector():
     with pytest.raises(OutriderError) as told:
         async with translate_errors():
             raise CommandTimeout("no answer", code="hung")
@@ -50,7 +50,7 @@ async def test_a_failure_that_is_about_no_element_names_none():
         ("use digits", "use digits"),
     ],
 )
-async def test_the_way_out_is_reported_in_names_of_tools(advice: str, told: str):
+async def test_remedies_use_the_names_of_tools(advice: str, told: str):
     with pytest.raises(OutriderError) as raised:
         async with translate_errors("#letter"):
             raise build_action_error(

@@ -78,7 +78,7 @@ async def show() -> AsyncGenerator[Show]:
     await made.connection.aclose()
 
 
-async def test_it_runs_while_a_person_watches(show: Show):
+async def test_the_screencast_runs_only_while_someone_watches(show: Show):
     show.open("a")
     assert show.chromium.commands == []
     with show.cast.watch() as first, show.cast.watch() as second:
@@ -93,7 +93,7 @@ async def test_it_runs_while_a_person_watches(show: Show):
         assert later.frames[0].data == b"nothing"
 
 
-async def test_all_see_it_in_the_best_quality_that_one_of_them_wants(show: Show):
+async def test_the_best_quality_requested_by_any_viewer_is_used(show: Show):
     show.open("a")
     with show.cast.watch("low"):
         with show.cast.watch("high"), show.cast.watch("med"):
@@ -102,7 +102,7 @@ async def test_all_see_it_in_the_best_quality_that_one_of_them_wants(show: Show)
         assert sizes == [800, 1920, 800]
 
 
-async def test_it_follows_the_tab_in_front(show: Show):
+async def test_the_screencast_follows_the_tab_in_front(show: Show):
     first = show.open("a")
     with show.cast.watch():
         show.open("behind", front=False)
@@ -118,7 +118,7 @@ async def test_it_follows_the_tab_in_front(show: Show):
         assert show.chromium.casting == "anew"
 
 
-async def test_a_page_behind_another_is_brought_to_the_front_unless_windows_are_a_persons(show: Show):
+async def test_a_hidden_page_is_brought_to_the_front_unless_a_person_owns_the_windows(show: Show):
     show.open("a")
     with show.cast.watch():
         show.wire.send_event("a", "Page.screencastVisibilityChanged", visible=True)
@@ -130,7 +130,7 @@ async def test_a_page_behind_another_is_brought_to_the_front_unless_windows_are_
     assert show.chromium.commands.count(("a", "bringToFront")) == 1
 
 
-async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(show: Show):
+async def test_a_slow_viewer_skips_frames_but_gets_the_last_one(show: Show):
     show.open("a")
     with show.cast.watch() as viewer:
         for number in range(20):
@@ -144,7 +144,7 @@ async def test_a_slow_viewer_sees_fewer_pictures_and_the_last_one_all_the_same(s
         assert frame is not None
 
 
-async def test_the_end_of_a_session_ends_watching_it(show: Show):
+async def test_closing_a_session_ends_its_viewers(show: Show):
     show.open("a")
     with show.cast.watch() as viewer:
         await viewer.next_frame(FRAME_TIMEOUT_S)

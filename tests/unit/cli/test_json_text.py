@@ -18,7 +18,7 @@ PATH = ("mcpServers", "outrider")
 
 
 @given(SERVERS, st.sampled_from([None, 2, 4, "\t"]), st.booleans())
-def test_a_member_that_is_set_and_removed_leaves_the_text_as_it_was(values, indent, crlf):
+def test_setting_and_removing_a_member_restores_the_text(values, indent, crlf):
     text = json.dumps(values, indent=indent, ensure_ascii=False)
     text = text.replace("\n", "\r\n") if crlf else text
     changed = set_member(text, PATH, {"command": "x"})
@@ -30,7 +30,7 @@ def test_a_member_that_is_set_and_removed_leaves_the_text_as_it_was(values, inde
         assert remove_member(changed, PATH) == text
 
 
-def test_comments_and_trailing_commas_are_no_part_of_the_values():
+def test_comments_and_trailing_commas_are_not_part_of_the_values():
     text = '{ // "a": 1\n "b": "// no", /* , */ "c": [1, /* } */ 2,],\n}'
     assert parse_json(text, comments=True) == {"b": "// no", "c": [1, 2]}
     assert remove_member(text, ("b",)) == '{ // "a": 1 /* , */ "c": [1, /* } */ 2,],\n}'

@@ -17,7 +17,7 @@ from outrider.cli.tool_results import name_commands
         ("use navigateToUrl for another site, or closeSession", "`outrider browser open` for another site"),
     ],
 )
-def test_tools_of_models_are_reported_as_commands(advice: str, shown: str):
+def test_tool_names_in_advice_become_commands(advice: str, shown: str):
     named = name_commands(advice)
     assert shown in named
     assert not any(tool in named for tool in ("resumeFlow", "repairFlow", "navigateToUrl", "closeSession"))

@@ -22,7 +22,7 @@ def test_arguments_are_the_same_as_on_the_command_line():
         assert parse_quick_call(["call", "web_search", *words]) == ("web_search", parse_arguments(tuple(words)))
 
 
-def test_all_else_is_left_to_the_command_line():
+def test_anything_else_is_left_to_the_full_command_line():
     cases = [
         [],
         ["call"],

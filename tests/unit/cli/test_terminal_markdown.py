@@ -63,7 +63,7 @@ def test_cells_of_wide_tables_are_wrapped():
 
 
 @given(st.text(alphabet="ab 港é\u0301\n#->|`*_[]()<!1.\t\x1b\x07\x9b&", max_size=120), st.integers(0, 60))
-def test_no_text_breaks_the_layout_or_commands_the_terminal(text: str, width: int):
+def test_no_text_breaks_the_layout_or_sends_control_characters(text: str, width: int):
     shown = format_markdown(text, width)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", re.sub(r"\x1b\[[\d;]*m", "", shown))
     assert set(re.findall(r"[ab港é]", text)) <= set(shown) | set("ab港é" if re.search(r"[\[<!`&]", text) else "")

@@ -57,7 +57,7 @@ async def text_of(content: ContentStores, call: Call, record: ContentRecord) -> 
     return (await content.read_lines(call, record.id)).text
 
 
-async def test_texts_return_as_they_were_and_are_found(address: str, tmp_path: Path, call: Call):
+async def test_texts_are_returned_unchanged_and_found(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         texts = ["plain tea", EVIL, "  blanks stay \n\n", "x" * 5_000, "# One\r\n\r\nword " * 900, "\n" * 5_000]
         records = [await content.add(call, ContentDraft(text)) for text in texts]
@@ -68,7 +68,7 @@ async def test_texts_return_as_they_were_and_are_found(address: str, tmp_path: P
         assert await search_ids(content, call, "teas") == {records[0].id}
 
 
-async def test_any_lines_are_read_as_an_editor_would_show_them(address: str, tmp_path: Path, call: Call):
+async def test_any_range_of_lines_is_read_as_an_editor_would_count_them(address: str, tmp_path: Path, call: Call):
     lines = [f"line {n} {'word ' * (n % 300)}" + ("\n", "\r\n", "\r")[n % 3] for n in range(1, 400)]
     async with open_stores(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft("".join(lines)))
@@ -86,7 +86,7 @@ async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: P
         assert (renamed.filename, renamed.version) == ("nothing.txt", 2)
 
 
-async def test_an_index_that_is_lost_returns_from_the_rows(address: str, tmp_path: Path, call: Call):
+async def test_a_lost_index_is_rebuilt_from_the_rows(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         kept = [await content.add(call, ContentDraft(f"tea number{n}")) for n in range(20)]
     shutil.rmtree(tmp_path / "content", ignore_errors=True)
@@ -94,7 +94,7 @@ async def test_an_index_that_is_lost_returns_from_the_rows(address: str, tmp_pat
         assert await search_ids(content, call, "tea") == {each.id for each in kept}
 
 
-async def test_an_index_hears_of_what_others_changed(address: str, tmp_path: Path, call: Call):
+async def test_an_index_picks_up_changes_of_other_processes(address: str, tmp_path: Path, call: Call):
     async with (
         open_stores(address, tmp_path / "one") as one,
         open_stores(address, tmp_path / "two") as two,
@@ -111,7 +111,7 @@ async def test_an_index_hears_of_what_others_changed(address: str, tmp_path: Pat
         assert await search_ids(one, call, "water") == {first.id}
 
 
-async def test_equal_texts_that_come_at_once_are_kept_once(address: str, tmp_path: Path, call: Call):
+async def test_equal_texts_added_at_once_are_stored_once(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         await content.get_store(call)
         got: list[str] = []
@@ -126,7 +126,7 @@ async def test_equal_texts_that_come_at_once_are_kept_once(address: str, tmp_pat
         assert len(await search_ids(content, call, "same")) == 1
 
 
-async def test_many_tasks_change_one_store_and_nothing_is_lost(address: str, tmp_path: Path, call: Call):
+async def test_concurrent_changes_to_one_store_lose_nothing(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
 
         async def work(number: int) -> None:
@@ -153,7 +153,7 @@ async def test_a_deleted_store_leaves_nothing_behind(address: str, tmp_path: Pat
         assert again.id != record.id
 
 
-async def test_what_is_read_again_replaces_what_came_from_there(address: str, tmp_path: Path, call: Call):
+async def test_a_source_that_is_read_again_replaces_its_earlier_text(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         page = ContentDraft("old words", source="https://example.org/a")
         first = await content.upsert_by_source(call, page)
@@ -163,7 +163,7 @@ async def test_what_is_read_again_replaces_what_came_from_there(address: str, tm
         assert await search_ids(content, call, "old") == set()
 
 
-async def test_queries_in_any_script_and_of_any_signs_are_harmless(address: str, tmp_path: Path, call: Call):
+async def test_queries_in_any_script_and_with_any_symbols_are_harmless(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         record = await content.add(call, ContentDraft('O\'Neill said: 100% of C++ (and SQL) is "tea" & AND OR NOT *'))
         for query in (
@@ -184,7 +184,7 @@ async def test_queries_in_any_script_and_of_any_signs_are_harmless(address: str,
         assert await search_ids(content, call, "tea", source="'; DROP TABLE contents; --") == set()
 
 
-async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path: Path, call: Call):
+async def test_an_index_of_another_copy_of_the_database_is_rebuilt(tmp_path: Path, call: Call):
     """The file is put back to an older copy, and changed in another way to the same count of changes."""
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     async with open_stores(address, tmp_path / "content") as content:
@@ -207,7 +207,7 @@ async def test_an_index_of_another_copy_of_the_database_is_not_believed(tmp_path
         assert (list(found.postings), found.chunks) == ([], 2)
 
 
-async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_path: Path, call: Call):
+async def test_ten_megabytes_in_one_line_are_stored_found_and_read_in_part(tmp_path: Path, call: Call):
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     text = "head\n" + "some words of no weight. " * 395_000 + "the needle is here\ntail"
     async with open_stores(address, tmp_path / "content") as content:
@@ -218,7 +218,7 @@ async def test_ten_megabytes_in_one_line_are_kept_found_and_read_in_part(tmp_pat
         assert (await content.read_lines(call, record.id, 3)).text == "tail"
 
 
-async def test_what_was_only_read_goes_when_nobody_has_used_it_for_long(tmp_path: Path, call: Call):
+async def test_unrequested_texts_are_deleted_when_unused_for_long(tmp_path: Path, call: Call):
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     read, asked = ContentDraft("only read", source="https://a.example", unasked=True), ContentDraft("asked for")
     async with open_stores(address, tmp_path / "content") as content:

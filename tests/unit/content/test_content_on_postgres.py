@@ -43,7 +43,7 @@ class Replica:
         await self.database.close()
 
 
-async def test_what_one_replica_adds_another_finds_until_it_is_deleted(address: str, tmp_path: Path):
+async def test_a_text_added_by_one_replica_is_found_by_another_until_it_is_deleted(address: str, tmp_path: Path):
     call = Call(session="one")
     first, second = Replica(address, tmp_path / "first"), Replica(address, tmp_path / "second")
     kept = await first.content.add(

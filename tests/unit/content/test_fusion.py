@@ -14,7 +14,7 @@ rankings = some.lists(
 )
 
 
-def test_what_both_found_well_is_before_what_one_found_best():
+def test_a_result_good_in_both_rankings_beats_the_best_of_one():
     words, meaning = [("both", 0.6), ("words", 0.7)], [("both", 0.7), ("meaning", 0.8)]
     assert fuse_rankings([words, meaning])[0][0] == "both"
 
@@ -25,24 +25,24 @@ def test_the_weight_decides_between_two_that_disagree():
     assert fuse_rankings([words, meaning], [0.2, 0.8])[0][0] == "m"
 
 
-def test_the_best_of_bad_ones_stays_behind_a_good_one():
+def test_the_best_of_poor_results_stays_behind_a_good_one():
     assert [chunk for chunk, _ in fuse_rankings([[("bad", 0.1)], [("good", 0.7), ("bad", 0.1)]])] == ["good", "bad"]
 
 
-def test_what_all_texts_have_in_common_counts_nothing():
+def test_a_score_shared_by_all_texts_counts_for_nothing():
     alike = [(f"c{n}", 0.8) for n in range(CALIBRATION_DEPTH)]
     scores = dict(fuse_rankings([[("found", 0.5)], [("near", 0.9), *alike]]))
     assert scores["c7"] == 0
     assert scores["near"] > 0
 
 
-def test_a_ranking_of_nothing_leaves_the_order_of_the_other():
+def test_an_empty_ranking_keeps_the_order_of_the_other():
     assert [chunk for chunk, _ in fuse_rankings([[], [("a", 0.9), ("b", 0.4)]])] == ["a", "b"]
     assert fuse_rankings([[], []]) == []
 
 
 @given(rankings)
-def test_each_chunk_comes_once_with_a_score_from_0_to_1_best_first(found: list[list[tuple[str, float]]]):
+def test_each_chunk_appears_once_with_a_score_between_0_and_1_best_first(found: list[list[tuple[str, float]]]):
     result = fuse_rankings(found)
     assert sorted(chunk for chunk, _ in result) == sorted({chunk for each in found for chunk, _ in each})
     scores = [score for _, score in result]

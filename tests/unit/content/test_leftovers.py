@@ -102,7 +102,7 @@ async def open_replica(address: str, folder: Path) -> AsyncGenerator[Replica]:
     await replica.database.close()
 
 
-async def test_a_large_store_is_out_of_sight_before_its_rows_are_gone(address: str, tmp_path: Path, call: Call):
+async def test_a_large_store_is_hidden_before_its_rows_are_deleted(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         content = replica.content
         store = await content.get_store(call)
@@ -129,7 +129,7 @@ async def test_a_large_store_is_out_of_sight_before_its_rows_are_gone(address: s
         assert await replica.list_problems() == []
 
 
-async def test_a_content_of_a_deleted_store_can_be_reached_by_no_id(address: str, tmp_path: Path, call: Call):
+async def test_contents_of_a_deleted_store_cannot_be_reached_by_id(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         store = await replica.content.create_store(call)
         records = await replica.content.add_many(call, NOTES, store.id)
@@ -149,7 +149,7 @@ async def test_a_content_of_a_deleted_store_can_be_reached_by_no_id(address: str
         await replica.content.purge_stale()
 
 
-async def test_a_small_store_is_gone_whole_and_leaves_nothing_to_sweep(address: str, tmp_path: Path, call: Call):
+async def test_a_small_store_is_deleted_at_once_and_leaves_nothing_to_purge(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         store = await replica.content.create_store(call)
         await replica.content.add_many(call, NOTES[:5], store.id)
@@ -159,7 +159,7 @@ async def test_a_small_store_is_gone_whole_and_leaves_nothing_to_sweep(address: 
         assert not list((tmp_path / "content").rglob(store.id))
 
 
-async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp_path: Path, call: Call):
+async def test_a_deleted_long_text_is_no_longer_found_and_may_be_added_again(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         content = replica.content
         store = await content.get_store(call)
@@ -180,7 +180,7 @@ async def test_a_long_text_is_found_no_more_and_may_come_again(address: str, tmp
         assert await replica.list_problems() == []
 
 
-async def test_what_a_killed_process_had_not_deleted_the_next_one_does(address: str, tmp_path: Path, call: Call):
+async def test_the_next_process_finishes_the_deletions_of_a_killed_one(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         store = await replica.content.create_store(call)
         await replica.content.add_many(call, NOTES, store.id)
@@ -221,7 +221,7 @@ async def test_several_processes_sweep_while_others_write(address: str, tmp_path
         assert await two.list_problems() == []
 
 
-async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, tmp_path: Path, call: Call):
+async def test_texts_added_while_a_store_is_deleted_leave_no_rows(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         store = await replica.content.create_store(call)
         await replica.content.add_many(call, NOTES, store.id)
@@ -246,7 +246,7 @@ async def test_what_comes_while_a_store_is_deleted_leaves_no_rows(address: str, 
         assert await replica.list_problems() == []
 
 
-async def test_a_copied_database_hides_and_sweeps_the_same(tmp_path: Path, call: Call):
+async def test_a_copied_database_hides_and_purges_the_same_rows(tmp_path: Path, call: Call):
     source, target = (
         f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / name)}" for name in ("one.db", "two.db")
     )

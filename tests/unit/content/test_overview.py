@@ -38,7 +38,7 @@ async def test_the_stores_of_all_sessions_are_listed_in_parts_with_their_figures
     assert [each.store.id for each in (await content.overview.list_stores(text="LEAVES")).items] == [first.id]
 
 
-async def test_what_a_store_holds_is_listed_in_parts_and_found_by_its_name(content: ContentStores):
+async def test_the_contents_of_a_store_are_listed_in_parts_and_found_by_title(content: ContentStores):
     store = await content.create_store(ANN, "notes")
     kept = [await content.add(ANN, ContentDraft(f"Text {n}", title=f"Title {n}"), store.id) for n in range(3)]
     part = await content.overview.list_contents(store.id, limit=2)
@@ -51,7 +51,7 @@ async def test_what_a_store_holds_is_listed_in_parts_and_found_by_its_name(conte
         await content.overview.list_contents(store.id, after="behind")
 
 
-async def test_a_text_returns_piece_by_piece_exactly_as_it_is(content: ContentStores):
+async def test_a_text_is_returned_in_pieces_exactly_as_stored(content: ContentStores):
     text = "\n\n".join(f"# Chapter {n}\n\n" + f"Sentence {n} of this book. " * 80 for n in range(40)) + "\r\nThe end"
     kept = await content.add(ANN, ContentDraft(text, markdown=True))
     assert "".join([piece async for piece in content.overview.iter_text(kept.id)]) == text
@@ -61,7 +61,7 @@ async def test_a_text_returns_piece_by_piece_exactly_as_it_is(content: ContentSt
     assert await content.overview.get_content(kept.id) == kept
 
 
-async def test_a_store_is_searched_whosever_it_is_and_no_other_with_it(content: ContentStores):
+async def test_any_owners_store_is_searched_and_no_other_with_it(content: ContentStores):
     mine = await content.create_store(ANN, "mine")
     others = await content.create_store(BOB, "others")
     await content.add(ANN, ContentDraft("Green tea is steamed."), mine.id)

@@ -45,7 +45,7 @@ def encode_result(result: Result) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_written_can_be_read(form: approval_required.ApprovalFormat):
+def test_a_blocked_result_survives_a_round_trip(form: approval_required.ApprovalFormat):
     result = approval_required.build_approval_result([SEND, LOGIN], STATE, result_format=form, mime_type=MIME)
     found = approval_required.parse_approval_result(encode_result(result))
     assert found is not None
@@ -110,7 +110,7 @@ def test_the_last_question_of_each_run_is_marked():
         f'{{"{approval_required.BLOCKED_RESULT_KEY}": {{"state": []}}}}',
     ],
 )
-def test_anything_else_is_no_blocked_result(text: str):
+def test_any_other_result_is_not_a_blocked_result(text: str):
     assert (
         approval_required.parse_approval_result({"content": [{"type": "text", "text": text}, 1, {"type": "resource"}]})
         is None
@@ -119,7 +119,7 @@ def test_anything_else_is_no_blocked_result(text: str):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_where_a_dashboard_runs_each_question_says_where_it_is_answered(form: approval_required.ApprovalFormat):
+def test_each_question_links_to_its_dashboard_page_where_one_runs(form: approval_required.ApprovalFormat):
     place = "http://127.0.0.1:8765/dashboard/questions/"
     result = approval_required.build_approval_result(
         [SEND, LOGIN], STATE, result_format=form, mime_type=MIME, answer_url=place

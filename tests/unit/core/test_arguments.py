@@ -48,12 +48,12 @@ def expect_refusal(arguments: object) -> InvalidInput:
 
 
 @given(st.dictionaries(st.text(), JSON))
-def test_an_object_and_its_json_text_mean_the_same(arguments: dict[str, Any]):
+def test_an_object_and_its_json_text_are_parsed_alike(arguments: dict[str, Any]):
     assert parse_arguments(arguments) == parse_arguments(json.dumps(arguments)) == arguments
 
 
 @pytest.mark.parametrize("nothing", ["", "  \n", None, 7, True, b"{}", 3j, {}, "{}"], ids=repr)
-def test_nothing_and_what_cannot_be_arguments_mean_no_arguments(nothing: object):
+def test_empty_or_unusable_values_mean_no_arguments(nothing: object):
     assert parse_arguments(nothing) == {}
 
 
@@ -70,14 +70,14 @@ def test_nothing_and_what_cannot_be_arguments_mean_no_arguments(nothing: object)
         ((), "array"),
     ],
 )
-def test_json_that_is_not_an_object_is_named_and_an_object_asked_for(arguments: object, kind: str):
+def test_json_that_is_not_an_object_is_named_and_refused(arguments: object, kind: str):
     with pytest.raises(InvalidInput, match=f"^the arguments are a JSON {kind}$") as caught:
         parse_arguments(arguments)
     assert caught.value.hint == "send a JSON object"
 
 
 @pytest.mark.parametrize("garbage", ["{", "{'query': 'tea'}", "query=tea", '{"query": "tea"', "[" * 100_000])
-def test_text_that_is_not_a_json_is_refused_with_a_remedy(garbage: str):
+def test_invalid_json_is_refused_with_a_remedy(garbage: str):
     with pytest.raises(InvalidInput, match=r"^the arguments are not valid JSON: ") as caught:
         parse_arguments(garbage)
     assert caught.value.hint == "send a JSON object"
@@ -89,12 +89,12 @@ def test_a_parse_error_names_its_position():
 
 
 @given(st.text())
-def test_any_text_is_an_object_or_a_readable_refusal(text: str):
+def test_any_text_is_parsed_as_an_object_or_refused_with_a_hint(text: str):
     found = read_outcome(parse_arguments, text)
     assert isinstance(found, dict) or found.hint == "send a JSON object"
 
 
-def test_good_arguments_become_the_model_with_its_defaults():
+def test_valid_arguments_become_the_model_with_its_defaults():
     assert validate_arguments(Search, "find", '{"query": "tea", "count": "3"}') == Search(query="tea", count=3)
 
 
@@ -129,7 +129,7 @@ def test_a_wrong_value_is_named_with_the_reason_the_value_and_the_field_to_corre
     assert error.hint == "correct 'count'"
 
 
-def test_the_reason_of_a_validator_is_reported_in_its_own_words():
+def test_a_validators_own_message_is_reported():
     assert expect_refusal({"query": " "}).message == 'find: query: is blank (got " ")'
 
 
@@ -150,13 +150,13 @@ def test_long_values_and_long_names_are_cut():
     assert len(error.message) < 600
 
 
-def test_half_a_surrogate_pair_is_shown_in_a_way_that_any_encoder_takes():
+def test_a_lone_surrogate_is_shown_escaped():
     error = expect_refusal({"query": "tea", "count": "\ud800"})
     assert "\\ud800" in error.message
     assert json.dumps(error.to_dict(), ensure_ascii=False).encode()
 
 
-def test_a_value_that_is_not_a_json_is_named_by_its_kind():
+def test_a_value_that_is_not_json_is_named_by_its_type():
     endless: dict[str, Any] = {}
     endless["self"] = endless
     assert "(got dict)" in expect_refusal({"query": "tea", "count": endless}).message
@@ -164,7 +164,7 @@ def test_a_value_that_is_not_a_json_is_named_by_its_kind():
 
 
 @given(st.dictionaries(st.sampled_from(["query", "count", "places", "other"]) | st.text(), JSON))
-def test_any_arguments_are_accepted_or_refused_with_a_field_and_a_remedy(arguments: dict[str, Any]):
+def test_any_arguments_are_accepted_or_refused_with_fields_and_a_hint(arguments: dict[str, Any]):
     found = read_outcome(validate_arguments, Search, "find", arguments)
     assert isinstance(found, Search) or (found.hint and found.details["fields"])
 
@@ -187,12 +187,12 @@ class Box(BaseModel, extra="forbid"):
         ({"options": '{"a": 1}', "urls": "x"}, {"options": {"a": 1}, "urls": ["x"]}),
     ],
 )
-def test_a_list_or_an_object_may_come_as_its_json_text_and_a_list_as_its_only_item(sent: Any, expected: Any):
+def test_lists_and_objects_may_be_json_text_and_a_list_a_single_item(sent: Any, expected: Any):
     assert validate_arguments(Box, "open", sent) == Box.model_validate(expected)
 
 
 @pytest.mark.parametrize("sent", [{"urls": [None]}, {"place": "Linz"}, {"options": "[1]"}])
-def test_what_means_neither_is_refused_as_it_was_sent(sent: dict[str, Any]):
+def test_a_value_that_cannot_be_converted_is_refused_as_sent(sent: dict[str, Any]):
     with pytest.raises(InvalidInput) as caught:
         validate_arguments(Box, "open", sent)
     assert [field.partition("[")[0] for field in caught.value.details["fields"]] == list(sent)
@@ -239,7 +239,7 @@ UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-def test_a_call_is_understood_as_it_was_meant_and_says_what_was_written_otherwise():
+def test_misnamed_or_misformatted_arguments_are_understood_and_the_changes_reported():
     for sent, expected, note in UNDERSTOOD:
         read = read_arguments(Lookup, "find", {"query": "tea"} | sent)
         assert read.model == Lookup.model_validate({"query": "tea"} | expected), sent
@@ -268,7 +268,7 @@ MISTAKES: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-def test_a_real_mistake_stays_an_error_with_its_place_and_the_next_move():
+def test_a_real_mistake_stays_an_error_with_a_location_and_a_hint():
     for sent, message, hint in MISTAKES:
         with pytest.raises(InvalidInput) as caught:
             read_arguments(Lookup, "find", {"query": "tea"} | sent)
@@ -277,7 +277,7 @@ def test_a_real_mistake_stays_an_error_with_its_place_and_the_next_move():
 
 
 @given(st.dictionaries(st.sampled_from([*Lookup.model_fields, "limit", "raw", "topN"]) | st.text(), JSON))
-def test_any_arguments_are_understood_or_refused_briefly(arguments: dict[str, Any]):
+def test_any_arguments_are_understood_or_refused_briefly_with_a_hint(arguments: dict[str, Any]):
     found = read_outcome(read_arguments, Lookup, "find", arguments)
     if isinstance(found, InvalidInput):
         assert found.hint

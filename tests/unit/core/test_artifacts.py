@@ -60,7 +60,7 @@ def list_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-async def test_what_is_saved_can_be_read_under_its_address(artifacts: ArtifactStore, folder: Path):
+async def test_a_saved_artifact_can_be_read_at_its_address(artifacts: ArtifactStore, folder: Path):
     data = bytes(range(256)) * 100
     kept = await save_artifact(artifacts, data)
     assert kept.uri == ARTIFACT_URI_PREFIX + kept.id
@@ -101,7 +101,7 @@ async def test_the_newest_are_listed_first(artifacts: ArtifactStore):
     ],
     ids=["empty", "bare", "up", "scheme up", "file", "other", "other uri", "long", "odd", "like"],
 )
-async def test_an_address_that_names_nothing_is_not_found(artifacts: ArtifactStore, uri: str):
+async def test_an_unknown_address_is_not_found(artifacts: ArtifactStore, uri: str):
     await save_artifact(artifacts)
     with pytest.raises(NotFound, match="no artifact") as caught:
         await artifacts.read(uri)
@@ -109,7 +109,7 @@ async def test_an_address_that_names_nothing_is_not_found(artifacts: ArtifactSto
     assert caught.value.hint
 
 
-async def test_an_address_with_something_behind_it_names_nothing(artifacts: ArtifactStore):
+async def test_an_address_with_extra_characters_is_not_found(artifacts: ArtifactStore):
     kept = await save_artifact(artifacts)
     with pytest.raises(NotFound):
         await artifacts.get(kept.uri + "/..")
@@ -130,7 +130,7 @@ async def test_a_file_that_cannot_be_read_is_reported_in_a_sentence(artifacts: A
         await artifacts.read(kept.uri)
 
 
-async def test_what_is_older_than_the_retention_is_deleted(artifacts: ArtifactStore, folder: Path, database: Database):
+async def test_expired_artifacts_are_deleted(artifacts: ArtifactStore, folder: Path, database: Database):
     old, older = await save_artifact(artifacts), await save_artifact(artifacts)
     (folder / older.id).unlink()
     assert await artifacts.delete_expired() == 0
@@ -160,7 +160,9 @@ def test_a_full_disk_is_reported_in_a_sentence_and_nothing_is_left_behind(tmp_pa
 
 
 @pytest.mark.parametrize("place", ["a file", "a file/artifacts"])
-async def test_a_folder_that_cannot_be_is_reported_in_a_sentence(tmp_path: Path, database: Database, place: str):
+async def test_a_folder_that_cannot_be_created_is_reported_in_a_sentence(
+    tmp_path: Path, database: Database, place: str
+):
     (tmp_path / "a file").touch()
     artifacts = ArtifactStore(tmp_path / place, database, keep_seconds=HOUR)
     with pytest.raises(Unavailable, match="the file cannot be stored: ") as caught:
@@ -169,16 +171,14 @@ async def test_a_folder_that_cannot_be_is_reported_in_a_sentence(tmp_path: Path,
     assert await artifacts.list_recent() == []
 
 
-async def test_a_file_that_the_database_does_not_know_is_not_left_behind(folder: Path, tmp_path: Path):
+async def test_a_file_that_the_database_could_not_record_is_removed(folder: Path, tmp_path: Path):
     artifacts = ArtifactStore(folder, Database.from_file(tmp_path), keep_seconds=HOUR)
     with pytest.raises(Unavailable):
         await save_artifact(artifacts)
     assert list_files(folder) == []
 
 
-async def test_names_from_elsewhere_never_reach_the_disk_and_are_kept_as_a_database_takes_them(
-    artifacts: ArtifactStore, folder: Path
-):
+async def test_foreign_names_never_reach_the_disk_and_are_stored_sanitized(artifacts: ArtifactStore, folder: Path):
     kept = await save_artifact(artifacts, name="../../" + "n" * 500 + "\ud800", session="\0s")
     assert (await artifacts.get(kept.uri)) == kept
     assert (len(kept.name), kept.session) == (255, "\ufffds")
@@ -196,7 +196,7 @@ async def names_in_parts(artifacts: ArtifactStore, limit: int, **wanted: Any) ->
             return parts
 
 
-async def test_a_long_list_comes_in_parts_newest_first_and_misses_nothing_when_something_new_comes(
+async def test_a_long_list_is_read_in_parts_while_new_items_are_added(
     artifacts: ArtifactStore,
 ):
     for number in range(5):
@@ -210,7 +210,7 @@ async def test_a_long_list_comes_in_parts_newest_first_and_misses_nothing_when_s
     assert third.after == ""
 
 
-async def test_a_list_can_be_of_pictures_of_a_session_or_of_names_with_a_text_in_them(artifacts: ArtifactStore):
+async def test_a_list_can_be_filtered_by_kind_session_and_name(artifacts: ArtifactStore):
     await save_artifact(artifacts, name="100%_done.png")
     await save_artifact(artifacts, name="1000 done.png", session="other")
     await artifacts.save(b"a,b", name="Rows.CSV", mime_type="text/csv", session="s")
@@ -230,7 +230,7 @@ async def test_the_artifacts_of_one_workspace_are_listed_alone(artifacts: Artifa
 
 
 @pytest.mark.parametrize("after", ["x", "1.0", "a~b", "~", "1e5~" + "x" * 300])
-async def test_what_is_no_place_in_a_list_is_refused(artifacts: ArtifactStore, after: str):
+async def test_an_invalid_list_cursor_is_refused(artifacts: ArtifactStore, after: str):
     with pytest.raises(InvalidInput, match="after: "):
         await artifacts.list_batch(after=after)
 
@@ -245,7 +245,7 @@ async def test_a_part_of_a_file_can_be_read(artifacts: ArtifactStore, folder: Pa
         await artifacts.read_range(kept, 0, 1)
 
 
-async def test_people_are_reported_an_address_only_while_there_is_a_dashboard(artifacts: ArtifactStore):
+async def test_artifacts_have_a_web_address_only_while_a_dashboard_runs(artifacts: ArtifactStore):
     kept = await save_artifact(artifacts)
     assert artifacts.build_artifact_url(kept.uri) == ""
     artifacts.dashboard_url = "http://127.0.0.1:8765/dashboard/"

@@ -62,7 +62,7 @@ async def write_records(database: Database, *events: CallRecord) -> None:
     await records.flush()
 
 
-async def test_a_list_comes_in_parts_without_gap_or_repetition(database: Database):
+async def test_a_list_is_read_in_parts_without_gaps_or_repetitions(database: Database):
     now = time.time()
     await write_records(database, *(build_record(message=str(number), at=now - number // 3) for number in range(25)))
     history, seen, after = CallHistory(database), [], ""
@@ -75,7 +75,7 @@ async def test_a_list_comes_in_parts_without_gap_or_repetition(database: Databas
     assert [int(each) // 3 for each in seen] == sorted(int(each) // 3 for each in seen)
 
 
-async def test_calls_are_found_by_what_is_known_of_them(database: Database):
+async def test_calls_are_found_by_any_of_their_attributes(database: Database):
     await write_records(
         database,
         build_record(message="1"),
@@ -102,14 +102,14 @@ async def test_calls_are_found_by_what_is_known_of_them(database: Database):
         assert {each.message for each in (await history.list_batch(wanted)).items} == found, wanted
 
 
-async def test_a_sample_knows_what_failed(database: Database):
+async def test_a_sample_reports_which_calls_failed(database: Database):
     await write_records(database, build_record(), build_record(outcome="timeout"), build_record(outcome="cancelled"))
     assert [each.outcome for each in await CallHistory(database).sample_calls(CallFilter()) if each.failed] == [
         "timeout"
     ]
 
 
-async def test_a_call_is_found_by_its_id_and_none_by_another(database: Database):
+async def test_a_call_is_found_by_its_id_alone(database: Database):
     made = build_record(message="mine")
     await write_records(database, made)
     assert await CallHistory(database).get_call(made.id) == made
@@ -117,12 +117,12 @@ async def test_a_call_is_found_by_its_id_and_none_by_another(database: Database)
         await CallHistory(database).get_call("nothing")
 
 
-async def test_a_place_that_is_none_is_refused(database: Database):
+async def test_an_invalid_cursor_is_refused(database: Database):
     with pytest.raises(InvalidInput, match="after"):
         await CallHistory(database).list_batch(CallFilter(), after="somewhere")
 
 
-async def test_what_arrives_is_reported_once_and_in_full_however_late_its_time(database: Database):
+async def test_each_new_call_is_reported_once_even_with_an_earlier_time(database: Database):
     history = CallHistory(database)
     await write_records(database, build_record(message="before"))
     _, cursor = await history.list_new_calls("")
@@ -135,7 +135,7 @@ async def test_what_arrives_is_reported_once_and_in_full_however_late_its_time(d
     assert (await history.list_new_calls(cursor))[0] == []
 
 
-async def test_many_that_arrive_at_once_come_in_parts(database: Database):
+async def test_many_new_calls_are_reported_in_parts(database: Database):
     history = CallHistory(database)
     _, cursor = await history.list_new_calls("")
     await write_records(database, *(build_record(message=str(number)) for number in range(450)))
@@ -147,7 +147,7 @@ async def test_many_that_arrive_at_once_come_in_parts(database: Database):
     assert len(set(seen)) == 450
 
 
-async def test_after_a_sweep_what_is_new_is_reported(database: Database):
+async def test_new_calls_are_reported_after_old_ones_were_deleted(database: Database):
     history, records = CallHistory(database), CallRecorder(database)
     await write_records(database, build_record(message="old", at=1.0), build_record(message="older", at=0.5))
     _, cursor = await history.list_new_calls("")
@@ -157,7 +157,7 @@ async def test_after_a_sweep_what_is_new_is_reported(database: Database):
 
 
 @postgres.needs_postgres
-async def test_a_record_that_an_open_transaction_may_still_precede_waits(databases: dict[str, Database]):
+async def test_a_record_waits_for_open_transactions_that_may_precede_it(databases: dict[str, Database]):
     database = databases["postgres"]
     history = CallHistory(database)
     await write_records(database, build_record(message="before"))

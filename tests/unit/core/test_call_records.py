@@ -43,7 +43,7 @@ async def list_messages(events: CallRecorder, limit: int = 50, session: str | No
     return [each.message for each in await events.list_recent(limit, session=session)]
 
 
-async def test_a_record_returns_as_it_was_given(events: CallRecorder):
+async def test_a_record_is_read_back_unchanged(events: CallRecorder):
     given = build_record("done", arguments={"seed": "kale", "rows": [1, 2]}, assistant="a", thread="t", identity="i")
     events.record(given)
     assert await events.list_recent() == [given]
@@ -55,7 +55,7 @@ async def test_the_newest_come_first_and_no_more_than_asked_for(events: CallReco
     assert await list_messages(events, 3) == ["4", "3", "2"]
 
 
-async def test_one_session_can_be_looked_at_alone(events: CallRecorder):
+async def test_records_of_one_session_can_be_listed(events: CallRecorder):
     events.record(build_record("mine", session="me"))
     events.record(build_record("yours", session="you"))
     assert await list_messages(events, session="me") == ["mine"]
@@ -76,7 +76,7 @@ async def test_records_are_written_together_a_moment_later(database: Database):
     assert written == ["2", "1", "0"]
 
 
-async def test_writing_continues_for_what_comes_after(database: Database):
+async def test_writing_continues_for_later_records(database: Database):
     events, reader = CallRecorder(database), CallRecorder(database)
     with anyio.fail_after(EVENT_TIMEOUT_S):
         async with anyio.create_task_group() as tasks:
@@ -88,7 +88,7 @@ async def test_writing_continues_for_what_comes_after(database: Database):
             tasks.cancel_scope.cancel()
 
 
-async def test_records_wait_for_a_database_that_cannot_be_used_and_the_log_says_so_once(
+async def test_records_wait_for_an_unusable_database_with_one_log_entry(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     (tmp_path / "data").touch()
@@ -106,7 +106,7 @@ async def test_records_wait_for_a_database_that_cannot_be_used_and_the_log_says_
     await database.close()
 
 
-async def test_the_log_reports_of_each_new_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_each_new_failure_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     folder = tmp_path / "data"
     for name in ("a", "b"):
         database = Database.from_file(folder / f"{name}.db")
@@ -132,7 +132,7 @@ async def test_a_record_that_was_written_by_a_cancelled_flush_is_not_written_twi
     assert await list_messages(second) == ["new", "once"]
 
 
-async def test_what_is_older_than_the_retention_is_deleted(events: CallRecorder):
+async def test_expired_records_are_deleted(events: CallRecorder):
     events.record(build_record("old"))
     await events.flush()
     assert await events.delete_expired(3600) == 0
@@ -174,14 +174,14 @@ def build_endless_value() -> dict[str, Any]:
     ],
     ids=["no numbers", "object", "odd letters", "odd keys", "endless"],
 )
-async def test_arguments_that_no_database_takes_are_recorded_as_well_as_can_be(
+async def test_arguments_that_no_database_accepts_are_recorded_approximately(
     events: CallRecorder, arguments: dict[str, Any], kept: dict[str, Any]
 ):
     events.record(build_record(arguments=arguments))
     assert (await events.list_recent())[0].arguments == kept
 
 
-async def test_a_call_of_odd_origin_does_not_keep_the_others_from_being_written(events: CallRecorder):
+async def test_a_call_with_invalid_characters_does_not_stop_other_records(events: CallRecorder):
     events.record(build_record("a\ud800\0", session="s\ud800" * 500, thread="t" * 500))
     events.record(build_record("plain"))
     assert await list_messages(events) == ["plain", "a?\ufffd"]
@@ -191,7 +191,7 @@ async def test_a_call_of_odd_origin_does_not_keep_the_others_from_being_written(
 
 
 @given(st.dictionaries(st.text(), st.text() | st.floats() | st.lists(st.text(st.characters()))))
-def test_whatever_the_arguments_the_record_is_short_and_honest_json(arguments: dict[str, Any]):
+def test_any_arguments_are_recorded_as_short_valid_json(arguments: dict[str, Any]):
     kept = build_record(arguments=arguments).arguments
     text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
     assert len(text) <= 2 * 2_000 + 20
@@ -199,7 +199,7 @@ def test_whatever_the_arguments_the_record_is_short_and_honest_json(arguments: d
     assert text.encode()
 
 
-async def test_the_log_stays_silent_when_all_is_well(events: CallRecorder, caplog: pytest.LogCaptureFixture):
+async def test_successful_writes_are_not_logged(events: CallRecorder, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO, logger="outrider"):
         events.record(build_record())
         await events.flush()

@@ -20,7 +20,7 @@ async def citations(database: Database) -> CitationPool:
     return CitationPool(database)
 
 
-def test_the_pool_holds_every_string_of_three_over_letters_and_digits_once():
+def test_the_pool_has_every_three_character_reference_once():
     assert len(build_references()) == len(set(build_references())) == 36**3 == 46_656
     assert all(len(each) == 3 for each in build_references())
     assert set("".join(build_references())) == set(string.ascii_lowercase + string.digits)
@@ -31,7 +31,7 @@ def test_the_order_is_the_same_in_every_process_and_version_forever():
     assert hashlib.sha256(" ".join(build_references()).encode()).hexdigest() == DIGEST
 
 
-def test_the_order_does_not_show_the_alphabet():
+def test_the_order_is_not_alphabetical():
     assert sum(left < right for left, right in zip(build_references(), build_references()[1:], strict=False)) in range(
         22_500, 24_200
     )
@@ -50,7 +50,7 @@ async def test_each_message_starts_with_fresh_references(citations: CitationPool
     assert await citations.take(other, 2) == list(build_references()[:2])
 
 
-async def test_two_messages_whose_names_run_together_are_still_two(citations: CitationPool):
+async def test_session_and_thread_names_are_not_concatenated(citations: CitationPool):
     await citations.take(Call(session="a", thread="bc"), 5)
     assert await citations.take(Call(session="ab", thread="c"), 1) == list(build_references()[:1])
 
@@ -72,7 +72,7 @@ async def test_parallel_calls_of_one_message_never_share_a_reference(tmp_path: P
         await each.close()
 
 
-async def test_what_was_handed_out_is_remembered_by_the_next_process(database: Database):
+async def test_used_references_are_remembered_by_the_next_process(database: Database):
     await CitationPool(database).take(Call(message="m"), 4)
     await database.close()
     again = Database(database.url)
@@ -87,7 +87,7 @@ async def test_a_host_that_reserves_references_gets_exactly_those(citations: Cit
     assert await citations.take(Call(message="m"), 1) == [build_references()[0]], "the host counts for itself"
 
 
-async def test_fewer_are_given_at_the_end_of_the_pool_and_then_none(citations: CitationPool):
+async def test_fewer_references_are_given_at_the_end_of_the_pool_and_then_none(citations: CitationPool):
     call = Call(message="m")
     await citations.take(call, len(build_references()) - 2)
     assert await citations.take(call, 5) == list(build_references()[-2:])
@@ -99,7 +99,7 @@ async def test_fewer_are_given_at_the_end_of_the_pool_and_then_none(citations: C
 
 
 @pytest.mark.parametrize("slice_", [(46_656, 5), (10**9, 1), (5, 0)])
-async def test_a_reservation_that_holds_nothing_is_exhausted(citations: CitationPool, slice_: tuple[int, int]):
+async def test_an_empty_reservation_is_exhausted(citations: CitationPool, slice_: tuple[int, int]):
     with pytest.raises(Refused):
         await citations.take(Call(citations=slice_), 1)
 
@@ -114,7 +114,7 @@ async def test_without_a_database_references_are_counted_in_memory_with_a_warnin
     assert set(await citations.take(Call(message="other"), 3)) <= set(taken)
 
 
-async def test_a_database_that_fails_and_recovers_makes_no_reference_come_twice(tmp_path: Path):
+async def test_a_failing_and_recovering_database_never_repeats_a_reference(tmp_path: Path):
     path = tmp_path / "data" / "outrider.db"
     database = Database.from_file(path)
     citations, call = CitationPool(database), Call(message="m")
@@ -130,7 +130,7 @@ async def test_a_database_that_fails_and_recovers_makes_no_reference_come_twice(
     assert len(set(taken)) == 15
 
 
-async def test_odd_and_endless_names_are_counted_too(citations: CitationPool):
+async def test_invalid_and_very_long_names_are_counted_too(citations: CitationPool):
     for call in (Call(session="\ud800\0"), Call(session="s" * 100_000)):
         assert await citations.take(call, 1) == [build_references()[0]]
         assert await citations.take(call, 1) == [build_references()[1]]

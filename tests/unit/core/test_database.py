@@ -184,7 +184,7 @@ async def test_nothing_is_created_before_the_first_use(tmp_path: Path):
     await database.close()
 
 
-async def test_what_is_written_is_there_when_the_database_is_opened_again(database: Database):
+async def test_written_rows_are_there_when_the_database_is_reopened(database: Database):
     await insert_row(database, "kept")
     await database.close()
     assert await list_keys(database) == ["kept"]
@@ -193,7 +193,7 @@ async def test_what_is_written_is_there_when_the_database_is_opened_again(databa
     await again.close()
 
 
-async def test_a_transaction_is_whole_or_not_at_all(database: Database):
+async def test_a_transaction_succeeds_or_fails_as_a_whole(database: Database):
     async def fail_half_way() -> None:
         async with database.write() as connection:
             await connection.execute(counters.insert(), [{"key": "half", "used": 1, "updated_at": 0.0}])
@@ -204,7 +204,7 @@ async def test_a_transaction_is_whole_or_not_at_all(database: Database):
     assert await list_keys(database) == []
 
 
-async def test_short_work_is_done_in_one_transaction_or_not_at_all(database: Database):
+async def test_short_work_is_one_transaction_that_succeeds_or_fails_as_a_whole(database: Database):
     def count_rows(connection: Connection) -> int:
         connection.execute(counters.insert(), [build_row("a"), build_row("b")])
         return connection.execute(select(func.count()).select_from(counters)).scalar_one()
@@ -222,7 +222,7 @@ async def test_short_work_is_done_in_one_transaction_or_not_at_all(database: Dat
     assert await list_keys(database) == ["a", "b", "d"]
 
 
-async def test_many_writers_of_one_process_wait_for_their_turn(database: Database):
+async def test_more_writers_than_pooled_connections_wait_for_each_other(database: Database):
     """More than a pool has connections, and each both ways."""
 
     async def both_ways(number: int) -> None:
@@ -281,7 +281,7 @@ def schema_of(connection: Connection) -> dict[str, Any]:
     }
 
 
-async def test_the_migrations_make_what_the_tables_of_every_domain_say(database: Database):
+async def test_the_migrations_create_the_declared_tables(database: Database):
     def difference(connection: Connection) -> list[Any]:
         from alembic.autogenerate import compare_metadata
         from alembic.migration import MigrationContext
@@ -326,7 +326,7 @@ async def test_the_migrations_go_down_and_up_again(database: Database):
         assert await connection.run_sync(schema_of) == whole
 
 
-def test_the_migrations_are_one_line_that_ends_where_the_file_names_say():
+def test_the_migrations_form_one_line_that_ends_at_the_latest_file():
     from alembic.script import ScriptDirectory
 
     script = ScriptDirectory(str(MIGRATIONS_DIR))
@@ -334,7 +334,7 @@ def test_the_migrations_are_one_line_that_ends_where_the_file_names_say():
     assert [each.revision for each in script.walk_revisions()][-1] == "0001"
 
 
-async def test_a_database_of_a_newer_version_is_left_alone(database: Database):
+async def test_a_database_of_a_newer_version_is_refused(database: Database):
     async with database.write() as connection:
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     await database.close()
@@ -362,7 +362,7 @@ def test_processes_that_open_a_fresh_file_at_the_same_time_all_work(tmp_path: Pa
     connection.close()
 
 
-def test_of_ten_writers_in_three_processes_one_of_which_is_killed_no_acknowledged_row_is_lost(tmp_path: Path):
+def test_no_acknowledged_row_is_lost_when_one_of_three_writing_processes_is_killed(tmp_path: Path):
     path = tmp_path / "outrider.db"
     processes = [start_script(WRITE_MANY, path, name, *size) for name, size in {"a": (3, 40), "b": (3, 40)}.items()]
     victim = start_script(WRITE_MANY, path, "victim", 4, 1_000_000)
@@ -416,7 +416,7 @@ async def test_what_is_stored_can_be_read_at_first_use_while_another_process_wri
 
 
 @pytest.mark.parametrize("short", [False, True], ids=["transaction", "short"])
-async def test_a_lock_that_another_process_keeps_for_long_is_reported_and_nothing_is_lost(tmp_path: Path, short: bool):
+async def test_a_long_held_lock_is_reported_and_nothing_is_lost(tmp_path: Path, short: bool):
     path = tmp_path / "outrider.db"
     database = Database(f"sqlite:///{path}?timeout=0.2")
     await insert_row(database, "before")
@@ -454,7 +454,7 @@ def test_a_folder_that_cannot_be_written_is_reported_in_a_sentence(public_folder
     assert message.startswith("the database outrider.db cannot be used: ")
 
 
-async def test_a_file_that_is_no_database_is_reported_in_a_sentence(database: Database):
+async def test_a_file_that_is_not_a_database_is_reported_in_a_sentence(database: Database):
     file_of(database).write_bytes(os.urandom(10_000))
     message = await expect_unusable(database, damaged=True)
     assert message == f"the database {file_of(database).name} is damaged: file is not a database"
@@ -473,7 +473,7 @@ async def test_a_damaged_file_is_reported_in_a_sentence(database: Database):
 
 
 @pytest.mark.parametrize("place", ["a file/outrider.db", "a file/below/outrider.db", "a folder"])
-async def test_a_place_where_no_file_can_be_is_reported_in_a_sentence(tmp_path: Path, place: str):
+async def test_a_path_where_no_file_can_be_created_is_reported_in_a_sentence(tmp_path: Path, place: str):
     (tmp_path / "a file").touch()
     (tmp_path / "a folder").mkdir()
     database = Database.from_file(tmp_path / place)
@@ -493,18 +493,18 @@ async def test_the_plain_address_of_a_file_needs_no_driver_named(tmp_path: Path)
     "address",
     ["", "garbage", "sqlite+nodriver:///a.db", "postgresql+nodriver://user:secret@localhost/x", "nosuch+thing://x"],
 )
-async def test_an_address_that_leads_nowhere_is_reported_without_its_password(address: str):
+async def test_an_invalid_database_address_is_reported_without_its_password(address: str):
     assert "secret" not in await expect_unusable(Database(address))
 
 
-async def test_another_kind_of_database_is_distinguished_from_one_that_is_away():
+async def test_an_unsupported_database_is_not_reported_as_unavailable():
     with pytest.raises(NotConfigured, match="mysql is not a database") as caught:
         async with Database("mysql://localhost/x").read():
             pass
     assert "postgresql://" in caught.value.hint
 
 
-async def test_a_statement_that_fails_shows_neither_itself_nor_its_values(database: Database):
+async def test_a_failing_statement_reveals_neither_itself_nor_its_values(database: Database):
     await insert_row(database, "same")
     with pytest.raises(Unavailable) as caught:
         await insert_row(database, "same")
@@ -552,12 +552,12 @@ async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(d
     [("plain", "plain"), ("a\0b", "a\ufffdb"), ("a\ud800b", "a?b"), ("x" * 30, "x" * 10), ("", "")],
     ids=["plain", "nul", "surrogate", "long", "empty"],
 )
-def test_text_is_stored_as_every_database_takes_it(text: str, stored: str):
+def test_text_is_sanitized_for_every_database(text: str, stored: str):
     assert to_storable_text(text, 10) == stored
     assert json.loads(json.dumps(stored)) == stored
 
 
-async def test_a_close_that_was_cancelled_half_way_ends(tmp_path: Path):
+async def test_closing_after_a_cancelled_close_terminates(tmp_path: Path):
     database, closing = Database.from_file(tmp_path / "a.db"), anyio.CancelScope()
     with suppress(Unavailable):
         async with database.read() as connection:

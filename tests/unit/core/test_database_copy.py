@@ -87,7 +87,7 @@ async def list_verified_tables(work: DatabaseCopy, *, into_existing: bool = Fals
     return [each async for each in work.verify_tables()]
 
 
-async def test_every_row_of_every_table_arrives_in_postgres_and_returns_the_same(databases: Make):
+async def test_every_row_of_every_table_survives_the_way_to_postgres_and_back(databases: Make):
     laptop, team, back = databases("sqlite"), databases("postgres"), databases("sqlite")
     await fill_database(laptop)
     there = await list_verified_tables(DatabaseCopy(laptop, team))
@@ -100,7 +100,7 @@ async def test_every_row_of_every_table_arrives_in_postgres_and_returns_the_same
         assert await all_rows(back, table) == await all_rows(team, table), table.name
 
 
-async def test_a_copy_that_broke_off_continues_where_it_was(databases: Make, tmp_path: Path):
+async def test_an_interrupted_copy_continues_where_it_stopped(databases: Make, tmp_path: Path):
     laptop, team = databases("sqlite"), databases("postgres")
     async with laptop.write() as connection:
         keys = [{"key": f"{number:05}", "used": number, "updated_at": 0.5} for number in range(1_700)]
@@ -132,7 +132,7 @@ async def test_a_copy_that_broke_off_continues_where_it_was(databases: Make, tmp
         await DatabaseCopy(laptop, team).prepare_target(into_existing=False)
 
 
-async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_what_it_has(databases: Make):
+async def test_a_non_empty_target_is_refused_unless_merging_and_keeps_its_rows(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     for database, used in ((laptop, 1), (team, 2)):
         async with database.write() as connection:
@@ -153,7 +153,7 @@ async def test_a_target_that_holds_something_is_refused_and_when_added_to_keeps_
 
 
 @pytest.mark.nightly
-async def test_a_row_that_is_lost_on_the_way_is_noticed(databases: Make):
+async def test_a_row_lost_or_changed_during_the_copy_is_detected(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     await fill_database(laptop)
     work = DatabaseCopy(laptop, team)
@@ -174,7 +174,7 @@ async def test_a_text_that_does_not_fit_is_named(databases: Make):
     assert caught.value.hint
 
 
-async def test_text_that_postgres_does_not_take_arrives_as_nearly_as_it_can(databases: Make):
+async def test_text_that_postgres_does_not_accept_is_copied_as_closely_as_possible(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     odd = build_row(events, 3) | {"message": "nul\0here", "arguments": {"\0key": ["a\0b", float("inf")]}}
     async with laptop.write() as connection:
@@ -184,7 +184,7 @@ async def test_text_that_postgres_does_not_take_arrives_as_nearly_as_it_can(data
     assert (there["message"], there["arguments"]) == ("nul\ufffdhere", {"\ufffdkey": ["a\ufffdb", "inf"]})
 
 
-async def test_the_files_of_artifacts_go_along_and_rows_without_one_stay_behind(databases: Make, tmp_path: Path):
+async def test_artifact_files_are_copied_and_rows_without_a_file_are_left_out(databases: Make, tmp_path: Path):
     laptop, team = databases("sqlite"), databases("postgres")
     here, there = FolderStorage(tmp_path / "here"), FolderStorage(tmp_path / "there")
     kept = [

@@ -92,7 +92,7 @@ def end_sessions(server: postgres.PostgresServer, *, state: str = "%") -> None:
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
-async def test_the_address_is_taken_as_hosts_hand_it_out(server: postgres.PostgresServer, scheme: str):
+async def test_postgres_addresses_are_accepted_in_every_common_scheme(server: postgres.PostgresServer, scheme: str):
     plain = server.create_database().replace("postgresql+psycopg", scheme)
     database = Database(plain)
     await insert_row(database, "kept")
@@ -115,7 +115,7 @@ async def test_a_restart_between_two_transactions_is_not_noticed(server: postgre
         assert await list_keys(database) == ["after", "before"]
 
 
-async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(
+async def test_work_that_starts_while_the_server_is_down_waits_for_it(
     server: postgres.PostgresServer, database: Database
 ):
     await insert_row(database, "before")
@@ -128,9 +128,7 @@ async def test_what_begins_while_the_server_is_away_waits_until_it_is_back(
     assert len(await list_keys(database)) == 7
 
 
-async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
-    server: postgres.PostgresServer, database: Database
-):
+async def test_short_work_interrupted_by_a_crash_is_repeated(server: postgres.PostgresServer, database: Database):
     await insert_row(database, "before")
     begun: list[int] = []
 
@@ -147,7 +145,7 @@ async def test_a_crash_in_the_middle_of_short_work_makes_it_begin_again(
     assert (len(begun), await list_keys(database)) == (2, ["before", "in the middle"])
 
 
-async def test_a_crash_in_the_middle_of_a_transaction_is_reported_and_nothing_of_it_is_stored(
+async def test_a_crash_during_a_transaction_is_reported_and_nothing_is_stored(
     server: postgres.PostgresServer, database: Database
 ):
     async def broken() -> None:
@@ -162,7 +160,7 @@ async def test_a_crash_in_the_middle_of_a_transaction_is_reported_and_nothing_of
     assert await list_keys(database) == []
 
 
-async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_done_again(
+async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_retried(
     server: postgres.PostgresServer, database: Database
 ):
     """A constraint that is checked at COMMIT ends its own session."""
@@ -183,7 +181,7 @@ async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_do
     assert (len(begun), await list_keys(database)) == (1, [])
 
 
-async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Database):
+async def test_a_deadlock_is_resolved_by_repeating_one_transaction(database: Database):
     await insert_row(database, "a")
     await insert_row(database, "b")
     both = asyncio.Barrier(2)
@@ -213,7 +211,7 @@ async def test_a_deadlock_is_resolved_by_doing_one_of_the_two_again(database: Da
         assert list((await connection.execute(select(counters.c.used))).scalars()) == [3, 3]
 
 
-async def test_a_server_without_free_connections_is_waited_for_and_then_told(server: postgres.PostgresServer):
+async def test_a_server_without_free_connections_is_awaited_and_then_reported(server: postgres.PostgresServer):
     database = Database(server.create_migrated_database(), connections=2, outage_timeout_s=5.0)
     await insert_row(database, "before")
     await database.close()
@@ -239,7 +237,7 @@ async def test_a_server_without_free_connections_is_waited_for_and_then_told(ser
         server.start()
 
 
-async def test_a_server_that_takes_nothing_is_reported_and_used_again_once_it_does(
+async def test_a_read_only_server_is_reported_and_used_again_once_it_is_writable(
     server: postgres.PostgresServer, database: Database
 ):
     await insert_row(database, "before")
@@ -255,7 +253,7 @@ async def test_a_server_that_takes_nothing_is_reported_and_used_again_once_it_do
     assert await list_keys(database) == ["after", "before"]
 
 
-async def test_a_table_that_is_locked_for_long_is_given_up_in_time(database: Database):
+async def test_waiting_for_a_locked_table_ends_at_the_lock_timeout(database: Database):
     await insert_row(database, "before")
     locker = Database(database.url)
 
@@ -273,7 +271,7 @@ async def test_a_table_that_is_locked_for_long_is_given_up_in_time(database: Dat
     assert await list_keys(database) == ["before"]
 
 
-async def test_the_clock_is_the_servers(database: Database):
+async def test_the_clock_agrees_with_the_servers(database: Database):
     await insert_row(database, "opened")
     async with database.read() as connection:
         theirs = (await connection.execute(text("SELECT extract(epoch FROM clock_timestamp())"))).scalar_one()
@@ -281,7 +279,7 @@ async def test_the_clock_is_the_servers(database: Database):
     assert abs(database.now() - time.time()) < 5
 
 
-async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: postgres.PostgresServer):
+async def test_a_machine_with_a_wrong_clock_uses_the_servers(server: postgres.PostgresServer):
     """The server's clock is an hour ahead, as far as anybody who asks it can tell."""
     address = server.create_migrated_database()
     name = address.split("@/")[1].split("?")[0]
@@ -296,7 +294,7 @@ async def test_a_machine_whose_clock_is_wrong_counts_by_the_servers(server: post
     await database.close()
 
 
-async def test_a_pool_that_is_used_up_is_reported_with_its_remedy(server: postgres.PostgresServer):
+async def test_an_exhausted_pool_is_reported_with_its_remedy(server: postgres.PostgresServer):
     made = Database(server.create_migrated_database(), connections=1, pool_timeout_s=0.1)
     await insert_row(made, "opened")
     kept = await made.connect_autocommit()
@@ -309,7 +307,7 @@ async def test_a_pool_that_is_used_up_is_reported_with_its_remedy(server: postgr
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("natively", [True, False], ids=["task", "scope"])
-async def test_a_task_that_is_cancelled_anywhere_leaves_no_connection_behind(
+async def test_a_task_cancelled_at_any_step_leaves_no_connection_behind(
     server: postgres.PostgresServer, natively: bool
 ):
     """From before the first connection to after the last: at each of its steps in turn."""

@@ -42,15 +42,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleT
         del sys.modules[name]
 
 
-def test_what_stands_in_a_folder_is_found_once_in_the_order_of_the_modules(package: ModuleType):
+def test_instances_in_a_folder_are_found_once_in_module_order(package: ModuleType):
     assert [each.name for each in discover_instances(package, Toolset)] == ["blue", "red"]
 
 
-def test_what_plugins_offer_comes_last(package: ModuleType):
+def test_instances_from_plugins_come_last(package: ModuleType):
     assert [each.name for each in discover_instances(package, Toolset, group=GROUP)] == ["blue", "red", "black"]
 
 
-def test_a_plugin_that_is_installed_meanwhile_is_found(package: ModuleType, tmp_path: Path):
+def test_a_plugin_installed_later_is_found(package: ModuleType, tmp_path: Path):
     discover_instances(package, Toolset, group=GROUP)
     described = tmp_path / "site" / "later-1.0.dist-info"
     described.mkdir()
@@ -73,6 +73,6 @@ def test_a_plugin_that_cannot_be_used_is_named_in_a_warning_and_left_out(
     ]
 
 
-def test_without_a_group_no_plugin_is_asked(package: ModuleType):
+def test_without_a_group_no_plugin_is_loaded(package: ModuleType):
     discover_instances(package, Toolset)
     assert "plugged_in" not in sys.modules

@@ -20,7 +20,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("error", "code"), KINDS)
-def test_an_error_is_named_for_the_models_next_move(error: type[OutriderError], code: str):
+def test_an_error_has_the_code_of_its_kind(error: type[OutriderError], code: str):
     assert error("no tea").to_dict() == {
         "code": code,
         "kind": code,
@@ -29,7 +29,7 @@ def test_an_error_is_named_for_the_models_next_move(error: type[OutriderError], 
     }
 
 
-def test_everything_that_is_known_is_reported():
+def test_an_error_reports_every_given_field():
     error = Unavailable("busy", hint="wait", code="limit", details={"host": "a.example"}, retry_after=2.5)
     assert error.to_dict() == {
         "code": "limit",
@@ -42,7 +42,7 @@ def test_everything_that_is_known_is_reported():
     }
 
 
-def test_that_the_same_call_may_work_at_once_is_reported_too():
+def test_a_retry_delay_of_zero_is_reported_too():
     assert Unavailable("busy", retry_after=0).to_dict()["retry_after"] == 0
 
 

@@ -60,7 +60,7 @@ def port_of(url: str) -> int:
     return int(url.rsplit(":", 1)[1])
 
 
-async def test_a_reply_reports_what_came_from_where():
+async def test_a_reply_reports_its_address_redirects_and_headers():
     def answer(head):
         if b"/old" in head:
             return build_redirect("/new?x=1#part")
@@ -93,7 +93,7 @@ async def test_a_redirect_status_without_a_location_is_a_reply():
         assert (await http.get(url)).body == b"hi"
 
 
-def test_what_a_reply_does_not_declare_is_empty():
+def test_undeclared_properties_of_a_reply_are_empty():
     reply = HttpResponse("https://example.com/", 200, Headers(), b"<p>")
     assert (reply.content_type, reply.charset) == ("", None)
     with pytest.raises(Unavailable) as caught:
@@ -148,7 +148,7 @@ METHODS = [
 
 
 @pytest.mark.parametrize(("method", "status", "then"), METHODS)
-async def test_the_method_after_a_redirect_is_the_browsers(method, status, then):
+async def test_the_method_after_a_redirect_is_the_one_browsers_use(method, status, then):
     seen = []
 
     def answer(head):
@@ -217,7 +217,7 @@ async def test_the_vetted_address_is_the_one_that_is_dialled():
     assert "127.0.0.2" in caught.value.message
 
 
-async def test_the_host_header_stays_on_the_name_while_a_forbidden_answer_is_passed_over():
+async def test_the_host_header_stays_the_name_when_a_forbidden_address_is_skipped():
     async def resolve_to_mixed(host):
         return ["10.0.0.1", "127.0.0.1"]
 
@@ -226,7 +226,7 @@ async def test_the_host_header_stays_on_the_name_while_a_forbidden_answer_is_pas
     assert f"host: xn--bcher-kva.example:{port_of(url)}\r\n" in body
 
 
-async def test_a_dead_address_does_not_hide_a_living_one():
+async def test_an_unreachable_address_does_not_hide_a_reachable_one():
     async def two(host):
         return ["127.0.0.9", "127.0.0.1"]
 
@@ -252,13 +252,13 @@ async def test_connections_are_kept_and_a_closed_one_is_replaced():
         assert len(peers) == 2
 
 
-async def test_an_answer_that_was_smuggled_in_is_never_read():
+async def test_a_smuggled_response_is_never_read():
     async with serve_hostile(TRICKS["smuggled_answer"]) as url, open_client() as http:
         for _ in range(3):
             assert (await http.get(url)).body == b"first"
 
 
-async def test_a_trusted_address_may_be_private_and_its_connection_serves_no_one_else():
+async def test_a_trusted_connection_to_a_private_address_is_not_reused_for_others():
     async with serve_hostile(echo) as url, open_client("10.0.0.1") as http:
         assert (await http.get(url, trusted=True)).status == 200
         with pytest.raises(Refused):
@@ -292,7 +292,7 @@ async def test_a_body_at_the_limit_passes_and_one_byte_more_is_refused_or_cut():
     assert caught.value.code == "too_large"
 
 
-async def test_head_has_no_body_and_any_declared_length():
+async def test_a_head_response_has_no_body_whatever_length_it_declares():
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"
     async with serve_hostile(send_pieces([head], close=False)) as url, open_client() as http:
         assert (await http.request("HEAD", url)).body == b""
@@ -403,7 +403,7 @@ async def serve_tls(certificate) -> AsyncGenerator[tuple[int, list[str | None]]]
         tasks.cancel_scope.cancel()
 
 
-async def test_the_certificate_and_the_server_name_stay_on_the_name(certificate, monkeypatch):
+async def test_the_certificate_and_sni_are_checked_against_the_name(certificate, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     async with serve_tls(certificate) as (port, names), open_client() as http:
         assert (await http.get(f"https://secure.example:{port}/")).body == b"secure"
@@ -415,7 +415,7 @@ async def test_the_certificate_and_the_server_name_stay_on_the_name(certificate,
     assert names == ["secure.example", "other.example"]
 
 
-async def test_a_certificate_that_nobody_vouches_for_and_a_port_without_tls_are_tls_errors(certificate):
+async def test_an_untrusted_certificate_and_a_port_without_tls_are_tls_errors(certificate):
     async with serve_tls(certificate) as (port, _), serve_hostile(TRICKS["not_http"]) as plain, open_client() as http:
         for bad in (port, port_of(plain)):
             with pytest.raises(Unavailable) as caught:
@@ -442,7 +442,7 @@ async def test_an_operators_forward_proxy_gets_the_name_and_its_credentials():
     assert "s3cret" not in repr(settings)
 
 
-async def test_a_forward_proxy_that_will_not_is_named():
+async def test_a_refusing_forward_proxy_is_named():
     async with serve_hostile(send_pieces([b"HTTP/1.1 407 No\r\n\r\n"])) as url:
         http = HttpClient(EgressGuard(EgressSettings.model_validate({"proxy": url})))
         with pytest.raises(Unavailable) as caught:

@@ -41,7 +41,7 @@ def test_a_file_is_read_written_and_listed_by_its_path(jail: Jail):
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "notes/../../secret.txt", "/etc/passwd", "./../secret.txt", ".."])
-def test_paths_that_lead_out_are_refused(jail: Jail, path: str):
+def test_paths_outside_the_jail_are_refused(jail: Jail, path: str):
     with pytest.raises(Refused):
         read_file(jail, path)
     with pytest.raises(Refused):
@@ -51,13 +51,13 @@ def test_paths_that_lead_out_are_refused(jail: Jail, path: str):
 
 
 @pytest.mark.parametrize("path", ["", "a\0b", "a\u202eb", "a\nb", "a\u200bb", "x" * 1_001])
-def test_paths_that_hide_something_are_refused(jail: Jail, path: str):
+def test_paths_with_invisible_characters_are_refused(jail: Jail, path: str):
     with pytest.raises(InvalidInput):
         jail.write(path, b"x")
 
 
 @pytest.mark.parametrize("target", ["../secret.txt", "../../workspace/../secret.txt", "/etc/passwd", "link"])
-def test_a_link_out_is_not_followed(jail: Jail, target: str):
+def test_a_link_to_the_outside_is_not_followed(jail: Jail, target: str):
     (jail.root / "link").symlink_to(target)
     with pytest.raises(Refused):
         read_file(jail, "link")
@@ -66,7 +66,7 @@ def test_a_link_out_is_not_followed(jail: Jail, target: str):
     assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
-def test_a_folder_that_is_a_link_out_is_not_a_way_out(jail: Jail):
+def test_a_folder_linked_to_the_outside_is_refused(jail: Jail):
     (jail.root / "out").symlink_to("..")
     for attempt in (
         lambda: read_file(jail, "out/secret.txt"),
@@ -87,7 +87,7 @@ def test_links_inside_are_followed(jail: Jail):
     assert (jail.root / "notes/b.txt").read_bytes() == b"beta"
 
 
-def test_a_folder_is_itself_whatever_links_it_holds(jail: Jail):
+def test_a_folder_with_outside_links_is_listed_with_the_links_themselves(jail: Jail):
     jail.write("other/b.txt", b"beta")
     (jail.root / "notes/x").symlink_to("../other/b.txt")
     assert [entry.name for entry in jail.list("notes")] == ["a.txt", "x"]
@@ -96,14 +96,14 @@ def test_a_folder_is_itself_whatever_links_it_holds(jail: Jail):
     assert [entry.name for entry in jail.list("notes")] == ["a.txt", "x"]
 
 
-def test_a_link_in_the_place_of_a_file_is_replaced_where_it_points_inside_never_outside(jail: Jail):
+def test_a_link_to_a_file_outside_is_not_overwritten(jail: Jail):
     (jail.root / "link").symlink_to("../secret.txt")
     with pytest.raises(Refused):
         jail.write("link", b"x")
     assert (jail.root.parent / "secret.txt").read_bytes() == OUTSIDE_BYTES
 
 
-def test_another_name_of_a_file_outside_is_not_read_and_not_written_through(jail: Jail):
+def test_a_hard_link_to_a_file_outside_is_not_read_or_written_through(jail: Jail):
     os.link(jail.root.parent / "secret.txt", jail.root / "hard")
     with pytest.raises(Refused, match="hard link"):
         read_file(jail, "hard")
@@ -117,7 +117,7 @@ PROTECTED = """
 """
 
 
-def test_what_programs_of_the_user_run_is_neither_written_nor_deleted(jail: Jail):
+def test_protected_files_are_neither_written_nor_deleted(jail: Jail):
     for made in (".git/hooks", ".github/workflows", "sub"):
         jail.make_directory(made)
     jail.write(".git/config", b"alpha")
@@ -139,14 +139,14 @@ def test_what_programs_of_the_user_run_is_neither_written_nor_deleted(jail: Jail
     assert read_file(guarded, ".git/config") == b"alpha"
 
 
-def test_names_that_only_begin_like_protected_ones_are_written(jail: Jail):
+def test_names_that_only_start_like_protected_ones_are_written(jail: Jail):
     guarded = Jail(jail.root, PROTECTED_PATHS)
     for path in (".gitignore", ".github/ISSUE_TEMPLATE.md", "workflows/a.yml", "git/config", ".env", "envrc"):
         guarded.write(path, b"x")
     guarded.remove(".gitignore")
 
 
-def test_pipes_and_devices_are_no_files(jail: Jail):
+def test_pipes_and_devices_are_not_files(jail: Jail):
     os.mkfifo(jail.root / "pipe")
     with pytest.raises(Refused, match="not a regular file"):
         read_file(jail, "pipe")
@@ -154,7 +154,7 @@ def test_pipes_and_devices_are_no_files(jail: Jail):
         jail.write("pipe", b"x")
 
 
-def test_what_is_missing_or_a_folder_is_reported(jail: Jail):
+def test_a_missing_file_or_a_folder_in_its_place_is_reported(jail: Jail):
     with pytest.raises(NotFound, match="does not exist"):
         read_file(jail, "nothing.txt")
     with pytest.raises(NotFound, match=r"'nothing.*' does not exist"):
@@ -165,7 +165,7 @@ def test_what_is_missing_or_a_folder_is_reported(jail: Jail):
         read_file(jail, "notes/a.txt/b")
 
 
-def test_permissions_stay_and_no_partial_file_is_left(jail: Jail):
+def test_a_write_keeps_permissions_and_leaves_no_partial_file(jail: Jail):
     (jail.root / "run.sh").write_bytes(b"old")
     (jail.root / "run.sh").chmod(0o755)
     jail.write("run.sh", b"new")
@@ -173,7 +173,7 @@ def test_permissions_stay_and_no_partial_file_is_left(jail: Jail):
     assert sorted(path.name for path in jail.root.iterdir()) == ["notes", "run.sh"]
 
 
-def test_an_added_file_takes_a_free_name_and_replaces_nothing(jail: Jail, tmp_path: Path):
+def test_an_added_file_gets_a_free_name_and_replaces_nothing(jail: Jail, tmp_path: Path):
     (jail.root / "notes/a (1).txt").symlink_to("../../secret.txt")
     (tmp_path / "coming").write_bytes(b"large")
     assert jail.add_file("notes/a.txt", b"new") == "notes/a (2).txt"
@@ -211,7 +211,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing_behind(tmp_path: Path):
     assert list((tmp_path / "full").iterdir()) == []
 
 
-def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: Jail):
+def test_a_folder_constantly_swapped_with_a_link_leaks_nothing(jail: Jail):
     (jail.root / "notes/secret.txt").write_bytes(b"harmless")
     (jail.root / "decoy").symlink_to("..")
     stop = threading.Event()
@@ -243,7 +243,7 @@ def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leaks_nothing(jail: 
 @given(
     path=st.lists(st.sampled_from(["..", ".", "notes", "out", "a.txt", "", "/", "in", "\u2024\u2024"])).map("/".join)
 )
-def test_no_path_reaches_what_is_outside(jail: Jail, path: str):
+def test_no_path_writes_outside_the_jail(jail: Jail, path: str):
     for name, target in (("out", ".."), ("in", "notes")):
         if not (jail.root / name).is_symlink():
             (jail.root / name).symlink_to(target)
@@ -252,7 +252,7 @@ def test_no_path_reaches_what_is_outside(jail: Jail, path: str):
     assert sorted(each.name for each in jail.root.parent.iterdir()) == ["home", "secret.txt", "workspace"]
 
 
-def test_no_write_and_no_list_leaves_by_a_folder_that_is_exchanged_all_the_time(jail: Jail):
+def test_a_constantly_swapped_folder_lets_no_write_or_listing_out(jail: Jail):
     (jail.root / "decoy").symlink_to("..")
     stop = threading.Event()
 

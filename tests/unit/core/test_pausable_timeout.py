@@ -16,7 +16,7 @@ async def let_time_pass(seconds: float) -> None:
         await anyio.sleep_forever()
 
 
-async def test_time_at_a_standstill_counts_for_no_limit_around_it():
+async def test_paused_time_counts_towards_no_enclosing_limit():
     heard: list[str] = []
 
     async def accept_alive(message: str) -> None:
@@ -33,7 +33,7 @@ async def test_time_at_a_standstill_counts_for_no_limit_around_it():
     assert heard == ["held up"]
 
 
-async def test_afterwards_the_clock_continues():
+async def test_the_clock_continues_after_a_pause():
     with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT) as found:
         async with pause_timeouts("held up"):
             pass
@@ -41,7 +41,7 @@ async def test_afterwards_the_clock_continues():
     assert found.scope.cancelled_caught
 
 
-async def test_two_standstills_at_once_count_once():
+async def test_two_simultaneous_pauses_count_once():
     began = anyio.current_time()
     with anyio.fail_after(LONG_TIMEOUT_S), limit_time(LONG_TIMEOUT_S) as found:
 
@@ -64,7 +64,7 @@ async def test_a_scope_that_ended_during_a_pause_is_ignored():
             await anyio.lowlevel.checkpoint()
 
 
-async def test_a_limit_can_be_put_off_by_whoever_knows_of_a_standstill_elsewhere():
+async def test_a_limit_can_be_extended_for_a_pause_elsewhere():
     with anyio.fail_after(LONG_TIMEOUT_S), limit_time(SHORT) as found:
         extend_timeouts(LONG_TIMEOUT_S)
         await let_time_pass(SHORT * 2)

@@ -30,21 +30,21 @@ PLAIN_LINES = {
 
 
 @pytest.mark.parametrize("markdown", PLAIN_LINES)
-def test_words_stay_and_marks_go(markdown: str):
+def test_words_are_kept_and_markup_is_removed(markdown: str):
     assert render_plain_line(markdown, 400) == PLAIN_LINES[markdown]
 
 
-def test_no_more_characters_than_asked_for():
+def test_a_line_is_cut_at_the_limit():
     assert render_plain_line("word " * 1000, 12) == "word word wo"
 
 
 @pytest.mark.parametrize("mark", ["[", "![", "*", "**a", "`", "`a``", "_a", "[a](", "| ", "> ", "- ", "<http://", "\\"])
-def test_marks_without_end_take_no_time(mark: str):
+def test_endless_markup_takes_no_time(mark: str):
     started = time.process_time()
     render_plain_line(mark * 1_000_000, 400)
     assert time.process_time() - started < 0.5
 
 
 @given(st.text(alphabet="ab*_`[]()|#>-\\ \n!~<", max_size=60))
-def test_any_text_gives_one_line(text: str):
+def test_any_text_becomes_one_line(text: str):
     assert "\n" not in render_plain_line(text, 400)

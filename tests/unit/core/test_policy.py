@@ -26,23 +26,23 @@ def list_names(enable: Iterable[str] = ("all",), disable: Iterable[str] = ()) ->
 
 
 @pytest.mark.parametrize("everything", ["all", "*", "ALL", " all ", "web_search,*"])
-def test_everything_has_several_names(everything: str):
+def test_all_tools_can_be_enabled_by_several_names(everything: str):
     assert list_names([everything]) == ["web_search", "web_fetch", "clickElement"]
 
 
-def test_without_a_word_everything_is_offered():
+def test_all_tools_are_offered_by_default():
     assert list(filter_tools(TOOLS, ToolPolicy())) == ["web_search", "web_fetch", "clickElement"]
 
 
 @pytest.mark.parametrize("wanted", [["none"], [], [""], ["none,none"]])
-def test_nothing_can_be_offered(wanted: list[str]):
+def test_all_tools_can_be_disabled(wanted: list[str]):
     assert list_names(wanted) == []
 
 
 @pytest.mark.parametrize(
     "wanted", [["web-search", "CLICKELEMENT"], ["Web_Search,clickElement"], ["web_search\nclick" + "element"]]
 )
-def test_names_may_be_joined_and_neither_case_nor_dashes_matter(wanted: list[str]):
+def test_names_may_be_joined_and_ignore_case_and_dashes(wanted: list[str]):
     assert list_names(wanted) == ["web_search", "clickElement"]
 
 
@@ -60,44 +60,44 @@ def test_unknown_names_are_ignored_with_a_warning(caplog: pytest.LogCaptureFixtu
     assert [record.args for record in caplog.records] == [("tea",), ("coffee",), ("milk",)]
 
 
-def test_known_names_are_no_reason_to_warn(caplog: pytest.LogCaptureFixture):
+def test_known_names_cause_no_warning(caplog: pytest.LogCaptureFixture):
     filter_tools(
         TOOLS, ToolPolicy(enable=["all"], disable=["none"], stakes={"click-element": "high", "clickelement": "low"})
     )
     assert [record.args for record in caplog.records] == [("click_element",)]
 
 
-def test_the_stake_is_the_operators_for_this_tool_then_for_all_then_its_own():
+def test_the_operators_stake_for_a_tool_precedes_that_for_all_and_its_own():
     assert resolve_stake(build_tool("pay", "high"), {}) == "high"
     assert resolve_stake(build_tool("pay", "high"), {"*": "low"}) == "low"
     assert resolve_stake(build_tool("pay"), {"*": "low", "pay": "high"}) == "high"
 
 
-def test_a_stake_is_found_whatever_case_the_environment_left_of_its_name():
+def test_a_stake_is_found_whatever_the_case_of_its_name():
     assert resolve_stake(build_tool("clickElement"), {"clickelement": "high"}) == "high"
     assert resolve_stake(build_tool("web_search"), {"web-search": "high"}) == "high"
 
 
 @pytest.mark.parametrize("stake", ["never_ask", "low"])
-def test_low_stakes_ask_nobody(stake: Stake):
+def test_low_stakes_need_no_consent(stake: Stake):
     require_consent(build_tool("read", stake), {}, Call(), {})
 
 
-def test_a_high_stake_asks_with_the_arguments_spelled_out():
+def test_a_high_stake_call_asks_with_the_arguments_spelled_out():
     with pytest.raises(AnswerNeeded) as caught:
         require_consent(build_tool("pay", "high"), {}, Call(), {"to": "mallory", "note": "\u202eyob"})
     assert caught.value.question == r"Allow Pay (pay) with {'to': 'mallory', 'note': '\u202eyob'}?"
     assert caught.value.state == "pay"
 
 
-def test_a_question_stays_readable_and_says_what_it_left_out():
+def test_a_long_question_is_cut_and_says_so():
     with pytest.raises(AnswerNeeded) as caught:
         require_consent(build_tool("pay", "high"), {}, Call(), {"note": "x" * 100_000})
     assert len(caught.value.question) < 4_200
     assert caught.value.question.endswith("… (cut: 100012 characters in all)?")
 
 
-def test_a_yes_lets_the_call_pass_and_a_no_ends_it():
+def test_consent_lets_the_call_pass_and_refusal_ends_it():
     require_consent(build_tool("pay", "high"), {}, Call(answer=True), {})
     with pytest.raises(Refused, match="the user did not allow pay") as caught:
         require_consent(build_tool("pay", "high"), {}, Call(answer=False), {})

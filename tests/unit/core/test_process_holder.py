@@ -29,7 +29,7 @@ def test_this_process_and_those_of_other_machines_are_alive():
         assert not is_process_gone(stranger), stranger
 
 
-def test_a_number_that_another_process_got_later_is_not_the_holder():
+def test_a_reused_process_id_is_not_the_holder():
     boot, namespace, pid, start = build_process_mark().split(" ")
     assert int(pid) == os.getpid()
     assert is_process_gone(f"{boot} {namespace} {pid} {int(start) - 1}")

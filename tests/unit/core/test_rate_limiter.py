@@ -56,11 +56,11 @@ async def measure_seconds(rates: RateLimiter, turns: int, calls: float, period: 
     return time.monotonic() - started
 
 
-async def test_so_many_come_at_once_and_the_others_one_after_another(rates: RateLimiter):
+async def test_a_burst_passes_at_once_and_later_calls_are_spaced(rates: RateLimiter):
     assert await measure_seconds(rates, 10, 5, 1) > 0.95
 
 
-async def test_less_than_one_a_second_is_one_at_a_time(rates: RateLimiter):
+async def test_rates_below_one_per_second_are_kept(rates: RateLimiter):
     assert await measure_seconds(rates, 3, 1, 0.4) > 0.75
 
 
@@ -70,7 +70,7 @@ async def test_names_do_not_wait_for_each_other(rates: RateLimiter):
         assert await rates.acquire("other", 1, 3600)
 
 
-async def test_a_turn_that_would_come_too_late_is_refused_and_takes_nobodys_place(rates: RateLimiter):
+async def test_a_wait_beyond_the_limit_is_refused_and_reserves_nothing(rates: RateLimiter):
     assert await rates.acquire("host", 1, 2)
     assert not all([await rates.acquire("host", 1, 2, max_wait_s=0.0) for _ in range(20)])
     assert await rates.acquire("host", 1, 2, max_wait_s=30)
@@ -113,7 +113,7 @@ async def test_two_processes_together_keep_the_rate(server: postgres.PostgresSer
     assert turns[-1] - turns[0] > (2 * each - rate) / rate * 0.6  # half of it, if each counted for itself
 
 
-async def test_a_server_that_goes_away_makes_the_process_count_for_itself(server: postgres.PostgresServer):
+async def test_without_its_server_the_process_counts_for_itself(server: postgres.PostgresServer):
     database = Database(server.create_migrated_database())
     rates = RateLimiter(database)
     assert await rates.acquire("host", 1, 0.2)
@@ -128,7 +128,7 @@ async def test_a_server_that_goes_away_makes_the_process_count_for_itself(server
         await database.close()
 
 
-async def test_with_sqlite_no_database_is_opened_for_it(tmp_path: Path):
+async def test_with_sqlite_the_database_is_not_opened(tmp_path: Path):
     database = Database.from_file(tmp_path / "x.db")
     assert await RateLimiter(database).acquire("host", 5, 1)
     assert not (tmp_path / "x.db").exists()

@@ -12,7 +12,7 @@ VIENNA = ZoneInfo("Europe/Vienna")
 NOON = datetime(2026, 3, 27, 12, 0, tzinfo=VIENNA)  # a Friday, two days before summer time begins
 
 
-def test_intervals_are_read_in_words_and_spread():
+def test_intervals_are_read_from_words_and_jittered():
     for text, seconds in {
         "30m": 1_800,
         "every 2 hours": 7_200,
@@ -26,7 +26,7 @@ def test_intervals_are_read_in_words_and_spread():
         assert times == pytest.approx([seconds * 0.9, seconds, seconds * 1.1])
 
 
-def test_cron_lines_name_times_of_the_zone():
+def test_cron_lines_are_read_in_the_time_zone():
     cases = {
         "0 9 * * mon-fri": "2026-03-30T09:00:00+02:00",
         "*/15 * * * *": "2026-03-27T12:15:00+01:00",
@@ -41,7 +41,7 @@ def test_cron_lines_name_times_of_the_zone():
         assert datetime.fromtimestamp(found, VIENNA).isoformat() == expected, text
 
 
-def test_what_is_no_schedule_or_too_often_is_refused():
+def test_an_invalid_or_too_frequent_schedule_is_refused():
     for text in (
         "",
         "soon",

@@ -53,12 +53,12 @@ def test_no_title_is_left_at_any_depth(schema: dict[str, Any]):
     assert iter_titles(build_output_schema(TypeAdapter(Paper))) == []
 
 
-def test_a_property_named_title_stays_also_inside_a_definition(schema: dict[str, Any]):
+def test_a_property_named_title_is_kept_even_in_a_definition(schema: dict[str, Any]):
     assert schema["properties"]["title"] == {"type": "string", "description": "Its title"}
     assert schema["properties"]["author"]["properties"]["title"] == {"type": "string"}
 
 
-def test_a_property_named_properties_is_a_property(schema: dict[str, Any]):
+def test_a_property_named_properties_is_kept_as_a_property(schema: dict[str, Any]):
     assert schema["properties"]["properties"]["additionalProperties"] == AUTHOR
 
 
@@ -67,18 +67,18 @@ def test_an_optional_field_is_not_nullable_and_keeps_its_limits(schema: dict[str
     assert schema["properties"]["author"]["properties"]["born"] == {"type": "integer"}
 
 
-def test_an_optional_choice_of_several_types_loses_only_its_null(schema: dict[str, Any]):
+def test_an_optional_union_loses_only_its_null(schema: dict[str, Any]):
     assert schema["properties"]["kind"] == {
         "anyOf": [{"enum": ["book", "article"], "type": "string"}, {"type": "integer"}]
     }
 
 
-def test_an_object_stands_where_it_is_used_because_hosts_do_not_follow_references(schema: dict[str, Any]):
+def test_an_object_is_inlined_because_hosts_do_not_follow_references(schema: dict[str, Any]):
     assert schema["properties"]["author"] == AUTHOR
     assert "$ref" not in str(schema) + str(build_output_schema(TypeAdapter(Paper)))
 
 
-def test_an_object_inside_itself_ends_as_any_object():
+def test_a_recursive_object_ends_as_any_object():
     class Folder(BaseModel):
         name: str
         folders: list["Folder"] = []
@@ -88,7 +88,7 @@ def test_an_object_inside_itself_ends_as_any_object():
     assert schema["properties"]["folders"]["items"] == {"type": "object"}
 
 
-def test_a_null_that_says_more_than_leaving_out_stays(schema: dict[str, Any]):
+def test_a_null_that_differs_from_omission_is_kept(schema: dict[str, Any]):
     null = {"type": "null"}
     assert null in schema["properties"]["pages"]["anyOf"]
     assert null in schema["properties"]["language"]["anyOf"]
@@ -99,7 +99,7 @@ def test_a_default_value_is_data_and_stays_as_it_is(schema: dict[str, Any]):
     assert schema["properties"]["extra"]["default"] == {"title": "kept", "anyOf": [{"type": "null"}]}
 
 
-def test_what_is_required_stays_required(schema: dict[str, Any]):
+def test_required_fields_stay_required(schema: dict[str, Any]):
     assert schema["required"] == ["title", "pages"]
     assert schema["additionalProperties"] is False
 
@@ -114,7 +114,7 @@ def test_a_tool_without_parameters_has_an_empty_object():
     }
 
 
-def test_a_result_is_not_described_twice():
+def test_a_result_schema_has_no_description_of_its_own():
     class Found(BaseModel):
         """A search result."""
 
@@ -127,6 +127,6 @@ def test_a_result_is_not_described_twice():
     }
 
 
-def test_the_schema_of_a_result_accepts_the_nulls_that_it_holds():
+def test_the_result_schema_accepts_nulls():
     result = Paper(title="A", year=None, pages=None, author=None).model_dump(mode="json", exclude_unset=True)
     assert list(Draft202012Validator(build_output_schema(TypeAdapter(Paper))).iter_errors(result)) == []

@@ -51,7 +51,7 @@ async def database(server: postgres.PostgresServer) -> AsyncGenerator[Database]:
     await made.close()
 
 
-async def test_two_processes_together_never_hold_more_places_than_there_are(database: Database):
+async def test_two_processes_together_never_exceed_the_limit(database: Database):
     async with database.write() as connection:
         await connection.execute(text("CREATE TABLE inside (now integer, most integer)"))
         await connection.execute(text("INSERT INTO inside VALUES (0, 0)"))
@@ -63,7 +63,7 @@ async def test_two_processes_together_never_hold_more_places_than_there_are(data
     assert (now, most <= 2) == (0, True)
 
 
-async def test_a_place_comes_free_when_its_holder_leaves_or_gives_up(database: Database):
+async def test_a_slot_is_freed_when_its_holder_leaves_or_is_cancelled(database: Database):
     one, other = SharedSemaphores(database, 1, lease_s=3_600), SharedSemaphores(database, 1, lease_s=3_600)
     with anyio.fail_after(EVENT_TIMEOUT_S):
         for _ in range(3):
@@ -75,7 +75,7 @@ async def test_a_place_comes_free_when_its_holder_leaves_or_gives_up(database: D
                     await anyio.lowlevel.checkpoint()
 
 
-async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(database: Database):
+async def test_the_slot_of_a_dead_process_is_freed_when_its_lease_ends(database: Database):
     held = SharedSemaphores(database, 1).acquire("host")
     await held.__aenter__()
     entered = anyio.Event()
@@ -96,14 +96,14 @@ async def test_the_place_of_a_process_that_died_comes_free_with_its_lease(databa
     await held.__aexit__(None, None, None)
 
 
-async def test_names_have_places_of_their_own(database: Database):
+async def test_each_name_has_its_own_slots(database: Database):
     places = SharedSemaphores(database, 1)
     with anyio.fail_after(EVENT_TIMEOUT_S):
         async with places.acquire("one"), places.acquire("other"):
             pass
 
 
-async def test_without_the_server_and_with_sqlite_nobody_waits(server: postgres.PostgresServer, tmp_path: Path):
+async def test_nothing_waits_without_the_server_or_with_sqlite(server: postgres.PostgresServer, tmp_path: Path):
     away = Database(server.build_address("nothing_of_that_name"))
     for database in (away, Database.from_file(tmp_path / "x.db")):
         with anyio.fail_after(EVENT_TIMEOUT_S):

@@ -104,7 +104,7 @@ async def read_stream(storage: Storage, name: str) -> bytes:
 
 
 @pytest.mark.parametrize("data", [b"", b"a few bytes", LARGE], ids=["empty", "small", "large"])
-async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Storage, data: bytes):
+async def test_a_stored_file_is_read_whole_in_ranges_and_as_a_stream(storage: Storage, data: bytes):
     name = create_name()
     stored = await storage.put(name, io.BytesIO(data))
     assert (stored.size, stored.sha256) == (len(data), hashlib.sha256(data).hexdigest())
@@ -117,14 +117,14 @@ async def test_what_is_put_is_read_whole_in_parts_and_as_a_stream(storage: Stora
     assert await list_names(storage) == {name}
 
 
-async def test_a_file_that_breaks_off_is_reported_and_never_appears(storage: Storage):
+async def test_an_interrupted_file_is_reported_and_never_appears(storage: Storage):
     with pytest.raises(Unavailable, match=r"the file cannot be stored: .*Input/output error") as caught:
         await storage.put(create_name(), Broken(LARGE))
     assert (caught.value.code, bool(caught.value.hint)) == ("storage", True)
     assert await list_names(storage) == set()
 
 
-async def test_what_is_not_there_is_not_found_and_may_be_removed(storage: Storage):
+async def test_a_missing_file_is_not_found_and_may_be_removed(storage: Storage):
     kept, gone = create_name(), create_name()
     await storage.put(kept, io.BytesIO(b"1"))
     for ask in (storage.read(gone), storage.read_range(gone, 0, 1), read_stream(storage, gone)):
@@ -134,7 +134,7 @@ async def test_what_is_not_there_is_not_found_and_may_be_removed(storage: Storag
     assert await list_names(storage) == set()
 
 
-async def test_a_name_that_is_no_uuid_reaches_no_storage(storage: Storage):
+async def test_a_name_that_is_not_a_uuid_is_rejected_before_any_access(storage: Storage):
     for name in ("../secrets", "", "a/b"):
         with pytest.raises(ValueError, match="badly formed"):
             await storage.read(name)
@@ -178,7 +178,7 @@ async def test_a_file_whose_row_may_have_been_written_stays(storage: Storage, tm
     assert len(await list_names(storage)) == 1
 
 
-async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path: Path):
+async def test_a_cancelled_save_leaves_no_file_behind(storage: Storage, tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     artifacts = ArtifactStore(storage, database, keep_seconds=3600)
     for steps in range(0, 40, 4):
@@ -193,7 +193,7 @@ async def test_one_who_gives_up_leaves_no_file_behind(storage: Storage, tmp_path
     await database.close()
 
 
-async def test_no_large_file_is_ever_in_memory(s3: object_storage.S3Server):
+async def test_a_large_file_is_never_held_in_memory(s3: object_storage.S3Server):
     command = [sys.executable, "-W", "error", "-c", MEASURED, s3.build_storage_url("measured")]
     ended = await anyio.run_process(command, env=dict(os.environ))
     size, grown = map(int, ended.stdout.split())
@@ -201,9 +201,7 @@ async def test_no_large_file_is_ever_in_memory(s3: object_storage.S3Server):
 
 
 @pytest.mark.parametrize("work", ["put", "read", "list"])
-async def test_a_bucket_that_is_not_there_and_a_server_that_is_away_are_reported(
-    s3: object_storage.S3Server, work: str
-):
+async def test_a_missing_bucket_and_an_unreachable_server_are_reported(s3: object_storage.S3Server, work: str):
     nowhere = ObjectStorage(s3.build_storage_url(bucket="no-such-bucket"), object_storage.AWS_CREDENTIALS)
     away = ObjectStorage("s3://bucket/?endpoint=http://127.0.0.1:1&region=x", object_storage.AWS_CREDENTIALS)
     for storage in (nowhere, away):
@@ -235,9 +233,7 @@ async def test_removing_from_a_server_that_is_away_is_not_an_error():
         ("s3://bucket/?nonsense=1", "nonsense"),
     ],
 )
-async def test_an_address_that_cannot_be_used_is_reported_with_the_way_to_write_it(
-    tmp_path: Path, setting: str, reason: str
-):
+async def test_an_unusable_address_is_reported_with_the_expected_form(tmp_path: Path, setting: str, reason: str):
     with pytest.raises(NotConfigured, match=reason) as caught:
         await build_storage(setting, tmp_path, {}).read(create_name())
     assert "AWS_ACCESS_KEY_ID" in caught.value.hint

@@ -36,19 +36,19 @@ def test_pieces_join_to_the_whole_and_none_exceeds_the_limit(text: str, limit: i
 
 
 @given(LETTER_TEXTS, st.integers(10, 60))
-def test_few_marks_are_never_parted_from_their_letter(text: str, limit: int):
+def test_a_few_combining_marks_are_never_separated_from_their_letter(text: str, limit: int):
     for piece in cut_into_pieces(text, limit)[:-1]:
         after = text[piece.offset + len(piece.text) :]
         if unicodedata.category(after[0]) in COMBINING_CATEGORIES:
             assert all(unicodedata.category(letter) in COMBINING_CATEGORIES for letter in piece.text[-8:])
 
 
-def test_a_letter_goes_to_the_next_piece_with_its_marks():
+def test_a_letter_moves_to_the_next_piece_with_its_marks():
     assert [piece.text for piece in cut_into_pieces("abce\u0301\u0327d", 5)] == ["abc", "e\u0301\u0327d"]
     assert [piece.text for piece in cut_into_pieces("aaaa👍🏽", 5)] == ["aaaa", "👍🏽"]
 
 
-def test_a_thousand_marks_are_cut_all_the_same():
+def test_a_long_run_of_combining_marks_is_cut():
     assert [len(piece.text) for piece in cut_into_pieces("a" + "\u0301" * 99, 50)] == [50, 50]
 
 
@@ -64,11 +64,11 @@ def test_a_thousand_marks_are_cut_all_the_same():
     ],
     ids=["paragraph", "line", "sentence", "word", "full-width stop", "nothing near"],
 )
-def test_a_piece_ends_where_it_hurts_least(text: str, piece: str):
+def test_a_piece_ends_at_the_best_boundary(text: str, piece: str):
     assert cut_text(text, 100).text == piece
 
 
-def test_a_heading_goes_to_the_next_piece_with_what_it_heads():
+def test_a_heading_moves_to_the_next_piece_with_its_section():
     first = "Words of a first part.\n\n" * 8
     assert cut_text(first + "## Second\n\n### Its section\n\nMore words.", len(first) + 32).text == first
 
@@ -79,7 +79,7 @@ def test_text_within_the_limit_is_whole():
     assert whole.to_dict() == {"truncated": False, "total_chars": 5}
 
 
-def test_a_piece_reports_where_to_read_on():
+def test_a_piece_reports_where_to_continue():
     piece = cut_text("one two three", 8)
     assert piece.to_dict() == {"truncated": True, "total_chars": 13, "next_offset": 8}
     assert cut_text("one two three", 8, 8).text == "three"
@@ -91,11 +91,11 @@ def test_an_offset_outside_the_text_is_moved_into_it(offset: int, text: str):
         assert (piece.text, piece.next_offset, piece.total) == (text, None, 3)
 
 
-def test_tokens_are_those_of_o200k():
+def test_token_counts_match_o200k():
     assert [count_tokens(text) for text in ("", "hello world", "Straße", "<|endoftext|>")] == [0, 2, 2, 7]
 
 
-def test_half_a_surrogate_pair_counts_as_what_is_sent_for_it():
+def test_a_lone_surrogate_counts_like_its_replacement():
     assert count_tokens("a \ud800 b") == count_tokens("a \ufffd b")
     assert count_tokens("\ud83d\ude00") == count_tokens("\U0001f600")
     assert count_tokens("a\0b") == 3
@@ -113,7 +113,7 @@ def reference():
     return bindings.tokenizer_for_encoding("o200k_base")
 
 
-def test_documents_have_as_many_tokens_as_their_source_counts(reference):
+def test_token_counts_of_documents_match_the_reference(reference):
     documents = [path.read_text(encoding="utf-8") for path in (Path(__file__).parents[3] / "docs").rglob("*.md")]
     assert sum(map(len, documents)) > 300_000
     assert [count_tokens(text) for text in documents] == [reference.count(text) for text in documents]
@@ -125,7 +125,7 @@ def test_any_text_has_as_many_tokens_as_the_source_counts(reference, text: str):
     assert count_tokens(text) == reference.count(text)
 
 
-def test_a_million_blanks_and_a_long_word_are_counted():
+def test_a_million_spaces_and_a_very_long_word_are_counted():
     assert (count_tokens(" " * 1_000_000), count_tokens("a" * 100_000)) == (7_813, 12_500)
 
 
@@ -162,7 +162,7 @@ def test_pieces_by_tokens_join_to_the_whole(text: str, limit: int):
 
 
 @pytest.mark.parametrize("limit", [0, 1])
-def test_a_limit_below_one_character_still_moves_on(limit: int):
+def test_a_limit_below_one_character_still_advances(limit: int):
     assert cut_tokens("🏴🏴", limit).text == "🏴"
 
 
@@ -199,13 +199,13 @@ def test_words_are_folded_for_matching(text: str, expected: list[str]):
 
 
 @pytest.mark.parametrize("text", ["ภาษาไทย", "ที่นี่", "ພາສາລາວ", "မြန်မာ", "ភាសាខ្មែរ"])
-def test_scripts_without_spaces_become_pairs_of_letters_with_every_sign_kept(text: str):
+def test_scripts_without_spaces_become_character_pairs_with_all_marks(text: str):
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text))
     assert extract_terms(text) == [folded[at : at + 2] for at in range(len(folded) - 1)]
 
 
 @given(st.text(max_size=80))
-def test_terms_do_not_depend_on_the_normal_form_of_the_text(text: str):
+def test_terms_do_not_depend_on_the_unicode_normalization_of_the_text(text: str):
     assert (
         extract_terms(unicodedata.normalize("NFC", text))
         == extract_terms(unicodedata.normalize("NFD", text))
@@ -214,7 +214,7 @@ def test_terms_do_not_depend_on_the_normal_form_of_the_text(text: str):
 
 
 @given(st.text(max_size=80))
-def test_a_term_holds_nothing_that_would_keep_it_from_matching(text: str):
+def test_a_term_contains_nothing_that_prevents_matching(text: str):
     for term in extract_terms(text):
         assert term
         assert unicodedata.is_normalized("NFC", term)

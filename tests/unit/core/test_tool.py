@@ -61,26 +61,26 @@ async def call_tool(tool: str, arguments: object = None, session: str = "s") -> 
     return await tools.tools[tool]({Kettle: Kettle(1.5)}, Call(session=session), arguments)
 
 
-async def test_what_stands_before_the_slash_is_given_by_the_app():
+async def test_parameters_before_the_slash_are_filled_by_the_app():
     result = await call_tool("brew", {"tea": "oolong"}, session="s1")
     assert result.text == "1 oolong of 1.5 litres for s1, hot: True"
     assert tools.tools["brew"].required_services == (Kettle, Call)
 
 
-async def test_what_stands_after_the_slash_is_given_by_the_model():
+async def test_parameters_after_the_slash_are_filled_by_the_model():
     assert (await call_tool("brew", {"tea": "assam", "cups": "2", "hot": False})).text.startswith("2 assam")
     schema = tools.tools["brew"].input_schema
     assert list(schema["properties"]) == ["tea", "cups", "hot"]
     assert schema["required"] == ["tea"]
 
 
-async def test_a_model_cannot_give_what_the_app_gives():
+async def test_a_model_cannot_set_parameters_of_the_app():
     with pytest.raises(InvalidInput, match="kettle: no such parameter"):
         await call_tool("brew", {"tea": "assam", "kettle": {"litres": 9}})
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", float("nan"), float("inf")])
-async def test_a_number_that_is_none_is_refused(number: object):
+async def test_a_non_finite_number_is_refused(number: object):
     with pytest.raises(InvalidInput, match="seconds: Input should be a finite number"):
         await call_tool("stir", {"seconds": number})
 
@@ -101,7 +101,7 @@ def test_the_docstring_is_the_description_and_the_name_the_title_unless_given():
     assert (tools.tools["pour"].title, tools.tools["pour"].description) == ("pour", "")
 
 
-def test_the_effect_sets_the_stake_unless_a_trait_says_otherwise():
+def test_the_effect_sets_the_stake_unless_a_trait_overrides_it():
     assert {name: tool.stake for name, tool in tools.tools.items()} == {
         "brew": "never_ask",
         "pour": "high",
@@ -121,14 +121,14 @@ async def brew_again() -> str:
     return ""
 
 
-async def test_text_is_a_result_to_be_read():
+async def test_a_returned_text_becomes_text_content():
     result = await call_tool("brew", {"tea": "oolong"})
     assert result.content == (TextBlock(result.text),)
     assert result.data == {}
     assert tools.tools["brew"].output_schema is None
 
 
-async def test_a_model_is_data_of_the_fields_that_were_set_and_text_that_says_the_same():
+async def test_a_returned_model_becomes_data_and_text():
     result = await call_tool("pour", {"tea": "oolong"})
     assert result.data == {"tea": "oolong", "note": None}
     assert result.text == "a cup of oolong"
@@ -148,7 +148,7 @@ async def test_anything_else_becomes_its_text():
 
 
 @pytest.mark.parametrize("name", ["web_search", "a", "_hidden", "run2", "navigateToUrl", "n" * MAX_TOOL_NAME_CHARS])
-def test_names_that_every_host_can_take_pass(name: str):
+def test_names_valid_for_every_host_are_accepted(name: str):
     check_tool_name(name)
 
 
@@ -170,13 +170,13 @@ def test_a_name_that_is_too_long_once_it_is_prefixed_is_refused():
         Toolset("a_toolset_with_a_long_name___", "").tool()(steep)
 
 
-def test_a_toolset_has_each_name_once():
+def test_a_toolset_cannot_have_a_name_twice():
     again = Toolset("again", "")
     again.tool()(brew)
     with pytest.raises(ValueError, match="'brew' is in toolset 'again' twice"):
         again.tool()(brew)
 
 
-def test_tools_of_a_toolset_know_it():
+def test_tools_know_their_toolset():
     assert {tool.toolset for tool in tools.tools.values()} == {"kitchen"}
     assert Tool("bare", "Bare", "", "read", brew_again).toolset == ""

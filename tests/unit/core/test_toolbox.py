@@ -146,7 +146,7 @@ async def test_a_tool_that_takes_too_long_is_given_up(build_toolbox: Box, events
     assert (await read_last_record(events)).outcome == "timeout"
 
 
-async def test_a_tools_own_time_limit_is_not_taken_for_ours(build_toolbox: Box, events: CallRecorder):
+async def test_a_timeout_raised_inside_a_tool_is_not_taken_for_the_calls(build_toolbox: Box, events: CallRecorder):
     with pytest.raises(TimeoutError, match="the gardener's own"):
         await build_toolbox().call("doze")
     assert (await read_last_record(events)).outcome == "bug"
@@ -220,7 +220,7 @@ async def test_a_model_is_returned_as_data(build_toolbox: Box):
     assert (result.data, result.text) == ({"kilos": 3}, "3 kg")
 
 
-async def test_high_stakes_ask_first_and_a_yes_runs_the_tool(build_toolbox: Box):
+async def test_a_high_stake_call_asks_first_and_runs_once_allowed(build_toolbox: Box):
     with pytest.raises(AnswerNeeded) as caught:
         await build_toolbox().call("sell", {"price": 3})
     assert caught.value.question == "Allow sell (sell) with {'price': 3}?"
@@ -228,24 +228,24 @@ async def test_high_stakes_ask_first_and_a_yes_runs_the_tool(build_toolbox: Box)
     assert (await build_toolbox().call("sell", {"price": 3}, again)).text == "sold for 3"
 
 
-async def test_a_no_refuses_the_call(build_toolbox: Box, events: CallRecorder):
+async def test_a_denied_call_is_refused(build_toolbox: Box, events: CallRecorder):
     with pytest.raises(Refused, match="the user did not allow sell"):
         await build_toolbox().call("sell", {"price": 3}, Call(answer=False))
     assert (await read_last_record(events)).outcome == "refused"
 
 
-async def test_nobody_is_asked_about_arguments_that_are_wrong(build_toolbox: Box):
+async def test_no_consent_is_asked_for_invalid_arguments(build_toolbox: Box):
     with pytest.raises(InvalidInput, match="price: Input should be a valid integer"):
         await build_toolbox().call("sell", {"price": "a lot"})
 
 
-async def test_the_operator_decides_what_asks(build_toolbox: Box):
+async def test_the_operator_decides_which_tools_ask(build_toolbox: Box):
     assert (await build_toolbox(stakes={"sell": "never_ask"}).call("sell", {"price": 3})).text == "sold for 3"
     with pytest.raises(AnswerNeeded):
         await build_toolbox(stakes={"*": "high"}).call("brew")
 
 
-async def test_the_app_can_be_seen_through_one_toolset(build_toolbox: Box):
+async def test_the_app_can_be_restricted_to_one_toolset(build_toolbox: Box):
     whole = build_toolbox(disable=["lose"])
     for name in ("garden", "plot"):
         seen = whole.select_toolset(name)
@@ -256,21 +256,19 @@ async def test_the_app_can_be_seen_through_one_toolset(build_toolbox: Box):
         await whole.select_toolset("garden").call("brew")
 
 
-async def test_a_toolset_that_does_not_exist_is_answered_with_those_that_do(build_toolbox: Box):
+async def test_an_unknown_toolset_is_answered_with_the_existing_ones(build_toolbox: Box):
     with pytest.raises(NotFound, match="no toolset 'attic'") as caught:
         build_toolbox().select_toolset("attic")
     assert caught.value.hint == "the toolsets are garden, kitchen"
 
 
-async def test_calls_through_one_toolset_obey_and_are_recorded_like_all_others(
-    build_toolbox: Box, events: CallRecorder
-):
+async def test_calls_through_one_toolset_obey_the_policy_and_are_recorded(build_toolbox: Box, events: CallRecorder):
     with pytest.raises(AnswerNeeded):
         await build_toolbox().select_toolset("garden").call("sell", {"price": 1})
     assert (await read_last_record(events)).outcome == "asks"
 
 
-async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(
+async def test_selecting_one_toolset_does_not_warn_of_tools_in_others(
     build_toolbox: Box, caplog: pytest.LogCaptureFixture
 ):
     whole = build_toolbox(enable=["brew", "plant"], stakes={"brew": "high"})
@@ -279,14 +277,14 @@ async def test_seeing_one_toolset_does_not_warn_of_the_tools_of_the_others(
     assert caplog.records == []
 
 
-async def test_a_database_that_cannot_be_used_makes_no_call_fail(database: Database):
+async def test_an_unusable_database_makes_no_call_fail(database: Database):
     folder = anyio.Path(database.url.split("///")[1])
     await folder.unlink(missing_ok=True)
     await folder.mkdir(parents=True)
     assert (await Toolbox([kitchen], {}, CallRecorder(database)).call("brew")).text == "tea"
 
 
-async def test_every_error_that_a_caller_can_react_to_is_of_one_family(build_toolbox: Box):
+async def test_every_error_a_caller_can_handle_is_an_outrider_error(build_toolbox: Box):
     for tool in ("lose", "plant", "zzz"):
         with pytest.raises(OutriderError):
             await build_toolbox().call(tool)
@@ -317,7 +315,7 @@ def orchard(events: CallRecorder) -> Callable[..., Toolbox]:
     return build_orchard
 
 
-async def test_tools_come_and_go_with_what_their_source_finds(orchard: Callable[..., Toolbox]):
+async def test_tools_appear_and_disappear_with_their_source(orchard: Callable[..., Toolbox]):
     beds = Beds(["apple"])
     box = orchard(beds)
     assert box.changes
@@ -330,7 +328,7 @@ async def test_tools_come_and_go_with_what_their_source_finds(orchard: Callable[
         await box.call("pick_apple")
 
 
-async def test_a_toolset_alone_shows_its_own_tools_that_come_and_go(orchard: Callable[..., Toolbox]):
+async def test_a_selected_toolset_refreshes_only_its_own_tools(orchard: Callable[..., Toolbox]):
     box = orchard(Beds(["apple"]))
     await box.refresh_tools()
     for name, expected in {"orchard": {"prune", "pick_apple"}, "kitchen": {"brew"}}.items():
@@ -339,13 +337,13 @@ async def test_a_toolset_alone_shows_its_own_tools_that_come_and_go(orchard: Cal
         assert (set(alone.tools), alone.changes) == (expected, name == "orchard")
 
 
-async def test_the_policy_holds_for_tools_that_come_later(orchard: Callable[..., Toolbox]):
+async def test_the_policy_applies_to_tools_added_later(orchard: Callable[..., Toolbox]):
     box = orchard(Beds(["apple", "pear"]), enable=["prune", "pick-apple"])
     await box.refresh_tools()
     assert set(box.tools) == {"prune", "pick_apple"}
 
 
-async def test_a_narrowed_toolbox_is_fixed_and_has_stakes_of_its_own(orchard: Callable[..., Toolbox]):
+async def test_a_restricted_toolbox_is_fixed_and_has_its_own_stakes(orchard: Callable[..., Toolbox]):
     beds = Beds(["apple"])
     box = orchard(beds)
     await box.refresh_tools()
@@ -360,7 +358,7 @@ async def test_a_narrowed_toolbox_is_fixed_and_has_stakes_of_its_own(orchard: Ca
         await narrow.call("pick_pear")
 
 
-async def test_a_copy_with_chosen_tools_never_gets_others(orchard: Callable[..., Toolbox]):
+async def test_a_copy_with_selected_tools_never_gains_others(orchard: Callable[..., Toolbox]):
     box = orchard(Beds(["apple"]))
     await box.refresh_tools()
     chosen = copy.copy(box)

@@ -36,14 +36,14 @@ def test_only_the_owner_may_read_it(tmp_path: Path):
     file.remove()
 
 
-def test_what_a_killed_process_left_is_no_dashboard_and_is_removed(tmp_path: Path):
+def test_the_file_of_a_killed_process_is_not_listed_and_is_removed(tmp_path: Path):
     subprocess.run([sys.executable, "-c", ABANDON, str(tmp_path)], check=True)
     assert [json.loads(each.read_text())["token"] for each in (tmp_path / RUN_FOLDER).iterdir()] == ["token"]
     assert list_running(tmp_path) == []
     assert list((tmp_path / RUN_FOLDER).iterdir()) == []
 
 
-def test_the_newest_comes_first_and_nonsense_is_passed_over(tmp_path: Path):
+def test_the_newest_comes_first_and_invalid_files_are_skipped(tmp_path: Path):
     older = AddressFile(tmp_path, PLACE, "a", kind="mcp")
     newer = AddressFile(tmp_path, "http://127.0.0.1:4323/", "b", kind="serve")
     (tmp_path / RUN_FOLDER / "dashboard-1-2.json").write_text("{")
@@ -52,7 +52,7 @@ def test_the_newest_comes_first_and_nonsense_is_passed_over(tmp_path: Path):
     newer.remove()
 
 
-def test_where_no_file_can_be_kept_it_still_runs(tmp_path: Path, caplog):
+def test_the_dashboard_runs_even_if_its_address_cannot_be_published(tmp_path: Path, caplog):
     (tmp_path / RUN_FOLDER).write_text("in the way")
     with publish_address(tmp_path, PLACE, SignInTokens(), kind="mcp"):
         assert "will not find" in caplog.text

@@ -7,7 +7,7 @@ from outrider.dashboard.sign_in_tokens import COOKIE_LIFETIME_S, SignInTokens
 from outrider.dashboard.viewer import Viewer
 
 
-def test_a_token_is_good_once_and_the_next_is_reported():
+def test_a_token_works_once_and_the_next_one_is_published():
     launch, published = SignInTokens(), []
     launch.on_change = published.append
     first = launch.token
@@ -17,7 +17,7 @@ def test_a_token_is_good_once_and_the_next_is_reported():
     assert launch.redeem(launch.token)
 
 
-def test_an_operators_token_stays():
+def test_an_operators_token_can_be_used_repeatedly():
     launch = SignInTokens("k" * 32)
     assert launch.redeem("k" * 32)
     assert launch.redeem("k" * 32)
@@ -25,7 +25,7 @@ def test_an_operators_token_stays():
     assert not launch.redeem("k" * 31 + "\ud800")
 
 
-def test_a_cookie_names_its_browser_until_it_is_too_old():
+def test_a_cookie_identifies_its_browser_until_it_expires():
     now = [1_000.0]
     launch = SignInTokens(clock=lambda: now[0])
     cookie = launch.issue_cookie()
@@ -35,7 +35,7 @@ def test_a_cookie_names_its_browser_until_it_is_too_old():
     assert launch.verify_cookie(cookie) is None
 
 
-def test_a_cookie_of_another_start_or_another_hand_is_none():
+def test_forged_cookies_and_those_of_another_process_are_rejected():
     launch = SignInTokens()
     cookie = launch.issue_cookie()
     name, until, _, signature = cookie.split(".")
@@ -48,12 +48,12 @@ def test_a_cookie_of_another_start_or_another_hand_is_none():
         assert launch.verify_cookie(nonsense) is None
 
 
-def test_cookies_of_an_operators_token_are_good_at_every_replica():
+def test_cookies_of_an_operators_token_are_valid_at_every_replica():
     one, other = SignInTokens("k" * 32), SignInTokens("k" * 32)
     assert other.verify_cookie(one.issue_cookie()) is not None
 
 
-def test_so_many_at_once_then_so_many_a_minute_each_automatically():
+def test_a_burst_passes_and_then_the_rate_limit_holds_per_caller():
     now = [0.0]
     limit = TokenBucketLimiter(60, 3, lambda: now[0])
     assert [limit.try_acquire("me") for _ in range(5)] == [True, True, True, False, False]

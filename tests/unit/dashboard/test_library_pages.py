@@ -55,7 +55,7 @@ async def library_pages(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenera
             await listening.aclose()
 
 
-async def test_a_file_comes_as_it_is_and_may_be_kept_permanently(library_pages: Shelf):
+async def test_a_file_is_served_unchanged_and_may_be_cached_forever(library_pages: Shelf):
     data = os.urandom(700_000)
     answer = await library_pages.client.get(f"/files/{await save_artifact(library_pages.app, data, 'noise.bin')}")
     assert answer.content == data
@@ -65,7 +65,7 @@ async def test_a_file_comes_as_it_is_and_may_be_kept_permanently(library_pages: 
     assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", answer.headers["etag"])
 
 
-async def test_a_part_of_a_file_comes_where_a_part_is_asked_for(library_pages: Shelf):
+async def test_a_requested_range_of_a_file_is_served(library_pages: Shelf):
     address = f"/files/{await save_artifact(library_pages.app, b'0123456789', 'digits.txt')}"
     part = await library_pages.client.get(address, headers={"range": "bytes=2-4"})
     assert (part.status_code, part.content) == (206, b"234")
@@ -92,7 +92,7 @@ async def test_a_picture_is_shown_and_saved_when_asked(library_pages: Shelf):
     assert saved.headers["content-disposition"].startswith("attachment; ")
 
 
-async def test_a_file_that_is_gone_or_never_was_is_named_so(library_pages: Shelf):
+async def test_a_missing_file_is_reported_as_not_found(library_pages: Shelf):
     key = await save_artifact(library_pages.app, b"soon gone", "gone.txt")
     (library_pages.app.loaded.settings.data_dir / "artifacts" / key).unlink()
     for wrong in (key, "no-such-file", "..%2foutrider.db"):
@@ -100,7 +100,7 @@ async def test_a_file_that_is_gone_or_never_was_is_named_so(library_pages: Shelf
         assert (await library_pages.client.get(f"/library/files/{wrong}")).status_code == 404, wrong
 
 
-async def test_nobody_gets_a_file_or_a_page_without_signing_in(library_pages: Shelf):
+async def test_no_file_or_page_is_served_without_signing_in(library_pages: Shelf):
     key = await save_artifact(library_pages.app, b"private", "private.txt")
     async with httpx2.AsyncClient(base_url=library_pages.place) as stranger:
         for path in (f"/files/{key}", f"/library/files/{key}", *(f"/library/{name}" for name in SECTIONS)):
@@ -109,7 +109,7 @@ async def test_nobody_gets_a_file_or_a_page_without_signing_in(library_pages: Sh
             assert "private" not in answer.text
 
 
-async def test_every_section_shows_what_there_is(library_pages: Shelf):
+async def test_every_section_shows_its_items(library_pages: Shelf):
     words = {
         "stores": "What we know about tea",
         "playbooks": "Summarise a subject",
@@ -126,7 +126,7 @@ async def test_every_section_shows_what_there_is(library_pages: Shelf):
     assert "Write a short history of tea" in overview
 
 
-async def test_what_is_in_a_saved_browser_state_is_shown_nowhere(library_pages: Shelf):
+async def test_the_contents_of_a_saved_browser_state_are_never_shown(library_pages: Shelf):
     for section in ("", *(f"/{name}" for name in SECTIONS)):
         assert "SECRET-" not in await library_pages.page(f"/library{section}")
     assert "Nothing found" in await library_pages.page("/library/states?q=SECRET")
@@ -169,7 +169,7 @@ async def test_a_store_is_searched_and_its_passages_are_read_and_saved(library_p
     assert 'filename="kinds.md"' in saved.headers["content-disposition"]
 
 
-async def test_a_heavy_text_is_shown_in_light_parts(library_pages: Shelf):
+async def test_a_large_text_is_shown_in_small_parts(library_pages: Shelf):
     text = "".join(f"{number} <&\"'>\n" for number in range(40_000))
     key = await save_artifact(library_pages.app, text.encode(), "heavy.txt")
     first = await library_pages.page(f"/library/files/{key}")
@@ -191,13 +191,13 @@ async def test_a_web_page_is_shown_as_its_source_and_as_its_text(library_pages: 
     assert "&lt;h1&gt;" not in text
 
 
-async def test_bytes_that_are_no_text_are_only_saved(library_pages: Shelf):
+async def test_binary_files_are_only_offered_for_download(library_pages: Shelf):
     key = await save_artifact(library_pages.app, b"\0\1\2" * 100, "noise.dat", "application/octet-stream")
     assert "This file is not text" in await library_pages.page(f"/library/files/{key}")
     assert "note warn" in await library_pages.page(f"/library/files/{key}?as=text")
 
 
-async def test_a_saved_page_is_saved_as_text_and_as_source(library_pages: Shelf):
+async def test_a_saved_page_can_be_viewed_as_text_and_downloaded_as_source(library_pages: Shelf):
     html = await library_pages.page("/library/pages?q=tea")
     address = html.partition('href="/library/pages/')[2].partition('"')[0]
     assert "Leaves are picked." in await library_pages.page(f"/library/pages/{address}")
@@ -229,7 +229,7 @@ async def test_the_files_of_a_session_are_found_read_and_saved(library_pages: Sh
     assert saved.headers["cache-control"] == "no-store"
 
 
-async def test_a_file_whose_name_is_not_a_text_is_there_without_a_link(library_pages: Shelf):
+async def test_a_file_whose_name_is_not_text_is_listed_without_a_link(library_pages: Shelf):
     place = library_pages.app.workspaces.ensure_workspace(library_app.ANN_CALL)
     odd = Path(os.fsdecode(os.fsencode(place.directory) + b"/odd\xff.txt"))
     odd.write_text("code chose this name")
@@ -245,7 +245,7 @@ async def test_a_file_whose_name_is_not_a_text_is_there_without_a_link(library_p
     "path",
     ["../state", "..%2f..%2foutrider.db", "%2fetc%2fpasswd", "report/../../used", "link", "up/outrider.db", "a%00b"],
 )
-async def test_no_path_leads_out_of_a_workspace(library_pages: Shelf, path: str):
+async def test_no_path_escapes_a_workspace(library_pages: Shelf, path: str):
     place = library_pages.app.workspaces.find_workspace(library_app.ANN_CALL)
     for name, target in (("link", "/etc/passwd"), ("up", "../../..")):
         if not (place.directory / name).is_symlink():
@@ -258,5 +258,5 @@ async def test_no_path_leads_out_of_a_workspace(library_pages: Shelf, path: str)
 
 
 @pytest.mark.parametrize("key", ["0" * 32, "f" * 31, "x", "a%00b"])
-async def test_a_workspace_that_there_is_not_is_not_found(library_pages: Shelf, key: str):
+async def test_an_unknown_workspace_is_not_found(library_pages: Shelf, key: str):
     assert (await library_pages.client.get(f"/library/workspaces/{key}")).status_code == 404

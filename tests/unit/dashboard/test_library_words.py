@@ -23,7 +23,7 @@ HEADER = re.compile(r"""attachment; filename="([^"\\\r\n]+)"; filename\*=UTF-8''
 @given(ANY_TEXT)
 @example("\u202egpj.exe")
 @example('a"; filename="b.html')
-def test_a_header_names_a_file_that_stays_in_its_folder_and_forges_nothing(name: str):
+def test_a_header_contains_a_safe_file_name_and_nothing_else(name: str):
     found = HEADER.fullmatch(build_content_disposition(name))
     assert found
     full = unquote(found[2])
@@ -46,7 +46,7 @@ def test_a_name_in_any_script_is_kept_next_to_its_ascii_form():
 
 
 @given(ANY_TEXT, st.integers(2, 50))
-def test_a_label_is_one_line_of_what_can_be_seen(text: str, limit: int):
+def test_a_label_is_one_line_of_visible_characters(text: str, limit: int):
     shown = format_label(text, "nothing", limit)
     assert len(shown) <= max(limit, len("nothing"))
     assert not any(
@@ -70,18 +70,18 @@ def test_a_label_is_one_line_of_what_can_be_seen(text: str, limit: int):
         ("bytes=1-x", None),
     ],
 )
-def test_a_range_is_read_as_the_standard_has_it(header: str | None, part: tuple[int, int] | None):
+def test_ranges_are_parsed_as_the_standard_defines(header: str | None, part: tuple[int, int] | None):
     assert parse_range(header, 10) == part
 
 
 @pytest.mark.parametrize(("header", "size"), [("bytes=10-", 10), ("bytes=-0", 10), ("bytes=0-", 0), ("bytes=-5", 0)])
-def test_a_range_of_nothing_is_distinguished(header: str, size: int):
+def test_an_empty_range_is_not_satisfiable(header: str, size: int):
     with pytest.raises(RangeNotSatisfiable):
         parse_range(header, size)
 
 
 @given(st.text(st.sampled_from("bytes=0123456789-, "), max_size=30), st.integers(0, 50))
-def test_no_range_leads_out_of_the_file(header: str, size: int):
+def test_no_range_exceeds_the_file(header: str, size: int):
     try:
         part = parse_range(header, size)
     except RangeNotSatisfiable:
@@ -90,7 +90,7 @@ def test_no_range_leads_out_of_the_file(header: str, size: int):
 
 
 @given(st.text(st.sampled_from("ab<&\"'\n日😀\ud800"), max_size=400), st.integers(8, 100))
-def test_the_parts_of_a_text_are_the_text_and_none_weighs_too_much(text: str, weight: int):
+def test_the_parts_of_a_text_join_to_the_text_within_their_size_limit(text: str, weight: int):
     start, whole = 0, ""
     while True:
         part = cut_part(text, start, weight)
@@ -103,7 +103,7 @@ def test_the_parts_of_a_text_are_the_text_and_none_weighs_too_much(text: str, we
     assert whole == text
 
 
-def test_a_part_of_a_text_ends_with_a_line_if_it_can():
+def test_a_part_of_a_text_ends_at_a_line_end_if_possible():
     assert cut_part("first line\nsecond line\nthird", 0, 25).text == "first line\nsecond line\n"
 
 
@@ -116,7 +116,7 @@ def test_whole_words_are_marked_whatever_their_case():
     assert split_at_matches("Tea, teapot and TEA", ["tea"]) == [("Tea", True), (", teapot and ", False), ("TEA", True)]
 
 
-def test_who_looks_at_one_workspace_sees_nothing_of_others():
+def test_a_viewer_of_one_workspace_sees_nothing_of_others():
     everybody = HTTPConnection({"type": "http"})
     guest = HTTPConnection({"type": "http", "state": {"workspace": "a"}})
     owners = [ResourceOwner(), ResourceOwner("a", "ann"), ResourceOwner("b")]

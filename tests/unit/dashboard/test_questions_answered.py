@@ -59,7 +59,7 @@ async def open_databases(address: str, many: int) -> AsyncGenerator[list[Databas
             await one.close()
 
 
-async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(address: str):
+async def test_one_of_many_simultaneous_answers_wins_and_all_learn_whose(address: str):
     async with open_databases(address, 6) as processes:
         await insert_rows(processes[0], run=[build_run_row("run_1", status="blocked", ended_at=None)])
         await insert_rows(processes[0], question=[build_question_row("qst_1", "run_1")])
@@ -83,7 +83,7 @@ async def test_of_many_who_answer_truly_at_once_one_wins_and_all_hear_who(addres
     assert len({(question.decision, question.decided_by) for question, _ in heard}) == 1
 
 
-async def test_what_waits_is_counted_listed_and_found_in_the_history_on_every_database(address: str):
+async def test_pending_questions_are_counted_listed_and_archived_on_every_database(address: str):
     async with open_databases(address, 1) as (database,):
         inbox = Inbox(database)
         await insert_rows(
@@ -115,7 +115,7 @@ async def test_what_waits_is_counted_listed_and_found_in_the_history_on_every_da
         assert not await inbox.revoke_allowance(allowance.id)
 
 
-async def test_the_overview_says_the_same_on_every_database(address: str):
+async def test_the_overview_shows_the_same_on_every_database(address: str):
     async with open_databases(address, 1) as (database,):
         overview = RunOverview(database)
         rows = [
@@ -178,7 +178,7 @@ async def wait_for_end(made: AgentsApp, run_id: str) -> Any:
     return await made.app.runs.get(run_id)
 
 
-async def test_questions_of_a_child_answered_together_let_the_whole_tree_continue(home: Path):
+async def test_answering_all_questions_of_a_child_resumes_the_whole_tree(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
         waiting = [each.question for each in await Inbox(made.app.database).list_open()]
@@ -197,7 +197,7 @@ async def test_questions_of_a_child_answered_together_let_the_whole_tree_continu
     assert "tea" in read["create_goal"]
 
 
-async def test_a_tree_continues_only_when_nothing_of_it_is_open_any_more(home: Path):
+async def test_a_tree_resumes_only_when_all_its_questions_are_answered(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
         first, second = [each.question.id for each in await Inbox(made.app.database).list_open()]
@@ -208,7 +208,7 @@ async def test_a_tree_continues_only_when_nothing_of_it_is_open_any_more(home: P
         assert (await wait_for_end(made, root)).status == "completed"
 
 
-async def test_a_child_in_the_background_continues_automatically(home: Path):
+async def test_a_background_child_resumes_automatically(home: Path):
     script = QUESTION_TURNS | {
         "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), ChatTurn("Later."))
     }
@@ -224,7 +224,7 @@ async def test_a_child_in_the_background_continues_automatically(home: Path):
         assert (await wait_for_end(made, child.id)).status == "completed"
 
 
-async def test_a_run_whose_questions_are_answered_before_it_rests_continues_all_the_same(home: Path):
+async def test_a_run_whose_questions_are_answered_before_it_pauses_still_resumes(home: Path):
     gate = anyio.Event()
     calls = [("create_goal", {"goal": "tea"}), ("run_other", {"query": "take your time"})]
     script = {
@@ -250,7 +250,7 @@ async def test_a_run_whose_questions_are_answered_before_it_rests_continues_all_
     assert (run.status, run.answer, run.attempt) == ("completed", "Clerk is done.", 2)
 
 
-async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stands(home: Path):
+async def test_a_client_that_answers_after_the_dashboard_learns_whose_answer_counts(home: Path):
     made: AgentsApp
     late: list[AnswerReport] = []
 
@@ -279,7 +279,7 @@ async def test_a_client_that_answers_after_the_dashboard_hears_whose_answer_stan
     assert {(each.question.decision, each.question.decided_by) for each in history} == {("approved", BY)}
 
 
-async def test_the_dashboard_that_answers_after_a_client_hears_whose_answer_stands(home: Path):
+async def test_a_dashboard_that_answers_after_a_client_learns_whose_answer_counts(home: Path):
     person = mcp_clients.FormAnswerer(mcp_clients.choose_decision("approved"))
     async with open_scripted_app(home) as made:
         async with mcp_clients.connect_client(
@@ -305,7 +305,7 @@ async def test_an_answer_must_fit_its_question(home: Path):
         assert await Inbox(made.app.database).count_open() == 2
 
 
-async def test_what_is_cancelled_asks_no_more(home: Path):
+async def test_a_cancelled_run_has_no_open_questions(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
         await made.app.runs.cancel(root)
@@ -325,7 +325,7 @@ def build_failing_turns() -> Callable[[int], dict[str, Any]]:
     }
 
 
-async def test_a_failed_run_continues_where_it_failed_and_does_nothing_twice(home: Path, build_failing_turns: Any):
+async def test_a_failed_run_continues_where_it_failed_and_repeats_nothing(home: Path, build_failing_turns: Any):
     async with open_agents_app(home, build_failing_turns(404), {"clerk": {"toolsets": ["planning"]}}) as made:
         async with mcp_clients.connect_client(made.app.build_server()) as client:
             answer = await client.call_tool("run_clerk", {"query": "Do it."})

@@ -92,7 +92,7 @@ RUN_PATHS = (
 
 
 @pytest.mark.parametrize("path", RUN_PATHS)
-async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(dashboard: BusyDashboard, path: str):
+async def test_pages_use_a_bounded_number_of_statements(dashboard: BusyDashboard, path: str):
     fewest: list[str] = []
     for _ in range(8):  # background tasks execute some of their own during most of them on a busy machine
         with record_statements() as statements:
@@ -103,7 +103,7 @@ async def test_pages_stay_small_and_ask_the_database_a_bounded_number_of_times(d
     assert len(fewest) <= STATEMENTS, fewest
 
 
-async def test_the_list_continues_where_the_part_before_ended_and_shows_each_tree_once(dashboard: BusyDashboard):
+async def test_the_list_continues_after_the_last_entry_and_shows_each_tree_once(dashboard: BusyDashboard):
     seen, path = [], "/runs"
     while path:
         page = await dashboard.get_page(path)
@@ -136,7 +136,7 @@ async def test_all_steps_are_shown_once_part_by_part(dashboard: BusyDashboard):
     assert len(calls) == 200
 
 
-async def test_what_is_cut_is_shown_whole_where_it_is_asked_for(dashboard: BusyDashboard):
+async def test_truncated_text_is_shown_in_full_on_request(dashboard: BusyDashboard):
     page = await dashboard.get_page("/runs/run_000")
     link = re.search(r'data-whole href="([^"]*what=text[^"]*)"', page)
     assert link
@@ -144,7 +144,7 @@ async def test_what_is_cut_is_shown_whole_where_it_is_asked_for(dashboard: BusyD
     assert whole.text.count("&#34;this&#34;") == 200
 
 
-async def test_cut_arguments_say_so_before_a_person_decides(dashboard: BusyDashboard):
+async def test_truncated_arguments_say_so_before_a_person_decides(dashboard: BusyDashboard):
     page = await dashboard.get_page("/questions")
     assert "See all of them" in page
     alone = await dashboard.get_page("/questions/qst_1")
@@ -167,11 +167,11 @@ async def test_cut_arguments_say_so_before_a_person_decides(dashboard: BusyDashb
         ("kind=evaluation", 0),
     ],
 )
-async def test_filters_find_the_trees_in_which_something_fits(dashboard: BusyDashboard, query: str, many: int):
+async def test_filters_find_trees_with_a_matching_run(dashboard: BusyDashboard, query: str, many: int):
     assert len(rows_of(await dashboard.get_page(f"/runs?{query}"))) == many
 
 
-async def test_a_tree_is_summed_up(dashboard: BusyDashboard):
+async def test_a_tree_shows_its_total_tokens_and_cost(dashboard: BusyDashboard):
     page = await dashboard.get_page("/runs?q=Task 12:")
     assert "4,620" in page  # three runs of 1,540 tokens
     assert "$0.0369" in page

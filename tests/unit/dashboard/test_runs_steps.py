@@ -18,7 +18,7 @@ def build_thought_row(number: int) -> StepRow:
     return replace(build_call_row(number, "m"), key=f"model:{number}", kind="model", text="Hm.")
 
 
-def test_what_was_seen_during_a_call_stands_next_to_it_and_nowhere_else():
+def test_pictures_taken_during_a_call_are_shown_next_to_it_only():
     rows = [
         build_thought_row(1),
         build_call_row(1, "clickElement", 10.0),
@@ -41,7 +41,7 @@ def test_what_was_seen_during_a_call_stands_next_to_it_and_nowhere_else():
     ]
 
 
-def test_a_call_that_is_under_way_has_no_pictures_yet_and_a_changed_step_has_another_stamp():
+def test_a_running_call_has_no_pictures_and_a_changed_step_a_new_stamp():
     running = build_call_row(1, "clickElement", ended_at=None, outcome=None, seconds=None)
     before, after = build_step_views([running], {})[0], build_step_views([build_call_row(1, "clickElement")], {})[0]
     assert before.calls[0].pictures == []
@@ -49,7 +49,7 @@ def test_a_call_that_is_under_way_has_no_pictures_yet_and_a_changed_step_has_ano
     assert after.stamp == build_step_views([build_call_row(1, "clickElement")], {})[0].stamp
 
 
-def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addresses_are_sources():
+def test_only_displayable_images_are_pictures_and_only_web_addresses_sources():
     kept = [
         {"id": "p", "content_type": "image/png"},
         {"id": "s", "content_type": "image/svg+xml"},
@@ -63,7 +63,7 @@ def test_only_what_a_browser_shows_as_a_picture_is_a_picture_and_only_web_addres
     assert shown.sources == [("A", "https://a.example")]
 
 
-def test_steps_of_two_runs_stand_next_to_each_other_where_the_same_tools_were_used():
+def test_steps_of_two_runs_are_aligned_by_their_tools():
     left = [
         build_thought_row(1),
         build_call_row(1, "web_search"),
@@ -87,6 +87,6 @@ def test_steps_of_two_runs_stand_next_to_each_other_where_the_same_tools_were_us
     assert not pairs[0].differs
 
 
-def test_a_run_next_to_none_is_shown_alone():
+def test_a_run_compared_with_nothing_is_shown_alone():
     assert [each.right for each in align_steps([build_thought_row(1), build_call_row(1, "a")], [])] == [None, None]
     assert align_steps([], []) == []

@@ -23,7 +23,7 @@ async def open_client(
         yield opened
 
 
-async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
+async def test_requests_are_limited_per_viewer_and_not_per_connection():
     now, launch = [0.0], SignInTokens()
     middleware = SecurityMiddleware(PlainTextResponse("in"), launch, requests=TokenBucketLimiter(60, 3, lambda: now[0]))
     async with open_client(middleware) as one, open_client(middleware) as again, open_client(middleware) as other:
@@ -36,7 +36,7 @@ async def test_requests_are_counted_by_who_sends_them_and_not_by_connection():
         assert [(await each.get("/")).status_code for each in (again, one)] == [200, 429]
 
 
-async def test_wrong_tokens_are_tried_only_so_often_and_the_right_one_is_still_let_in():
+async def test_wrong_tokens_are_limited_and_the_right_one_is_still_accepted():
     launch = SignInTokens("the operator's own and long token")
     middleware = SecurityMiddleware(PlainTextResponse("in"), launch)
     async with open_client(middleware) as guessing:
@@ -49,7 +49,7 @@ async def test_wrong_tokens_are_tried_only_so_often_and_the_right_one_is_still_l
         assert right.status_code == 303
 
 
-async def test_the_form_of_a_sign_in_may_not_be_long():
+async def test_an_oversized_sign_in_form_is_refused():
     launch = SignInTokens()
     async with open_client(SecurityMiddleware(PlainTextResponse("in"), launch)) as sending:
         body = f"token={launch.token}&next=/{'x' * 5_000}"
@@ -70,7 +70,7 @@ async def test_the_form_of_a_sign_in_may_not_be_long():
         ("::1", False),
     ],
 )
-async def test_names_of_the_operators_choice_are_served_and_no_others(host: str, served: bool):
+async def test_only_host_names_that_the_operator_chose_are_served(host: str, served: bool):
     middleware = SecurityMiddleware(
         PlainTextResponse("in"), SignInTokens(), hosts=("tools.example.com", "admin.example.com:8443")
     )
@@ -91,7 +91,7 @@ async def test_a_wrong_rest_path_names_the_right_one():
     ]
 
 
-async def test_over_tls_the_cookie_is_for_tls_alone():
+async def test_over_tls_the_cookie_is_marked_secure():
     launch = SignInTokens()
     middleware = SecurityMiddleware(PlainTextResponse("in"), launch, hosts=("tools.example.com",))
     async with open_client(middleware, "https://tools.example.com") as person:

@@ -58,7 +58,7 @@ def build_text(price: int) -> str:
     )
 
 
-async def test_looks_changes_and_failures_are_listed_and_searched(home: Path):
+async def test_checks_changes_and_failures_are_listed_and_searched(home: Path):
     async with open_watched_site(home, {"/kettle": build_text(49), "/gone": build_text(1)}) as site:
         assert "No watches yet" in await site.show("/watches")
         root = site.loopback.site_url

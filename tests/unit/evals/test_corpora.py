@@ -27,7 +27,7 @@ def describe_page(name: str, site: str, kind: str = "article") -> Sample:
     return Sample(name, f"https://www.{site}.example/{name}", kind, "", (), (), Path(name))
 
 
-def test_a_page_in_ideographs_has_the_same_blocks_and_the_same_word_for_a_word():
+def test_a_page_rewritten_in_ideographs_keeps_its_blocks_and_maps_words_consistently():
     tree = parse_html(FERRIES_HTML)
     before = cut_into_blocks(tree.body)
     after, signals = rewrite_page(before, read_signals(tree, ""))
@@ -38,7 +38,7 @@ def test_a_page_in_ideographs_has_the_same_blocks_and_the_same_word_for_a_word()
     assert all(row[1] <= len(text) for row, text in zip(after.rows, after.texts, strict=True))
 
 
-def test_a_plain_page_has_the_same_text_in_tables_without_names_and_structured_data():
+def test_a_page_rewritten_as_plain_keeps_its_text_without_names_and_metadata():
     tree = parse_html(MODERN_PAGE)
     before, signals = cut_into_blocks(tree.body), read_signals(tree, "https://www.coast.example/article/ferries")
     replaced = {TAG_NUMBERS[tag]: TAG_NUMBERS["div"] for tag in ("article", "header")}
@@ -52,7 +52,7 @@ def test_a_plain_page_has_the_same_text_in_tables_without_names_and_structured_d
     assert (plain.title, plain.description, plain.schema_bits, plain.path_bits) == ("Ferries", "", 0, 0)
 
 
-def test_a_page_gets_the_same_invented_names_each_time_and_only_some_pages_have_versions():
+def test_invented_names_are_deterministic_and_only_some_pages_get_versions():
     names = [draw_layout(f"fundus/{number}").rename("story-body") for number in range(20)]
     assert names == [draw_layout(f"fundus/{number}").rename("story-body") for number in range(20)]
     assert "" in names

@@ -38,7 +38,7 @@ def test_generated_pages_stay_above_their_floors(folder: Path) -> None:
     assert {name: means[name] for name, floor in PAGE_FLOORS[folder].items() if means[name] < floor} == {}
 
 
-def test_tables_and_order_of_the_own_files_stay_above_their_floors() -> None:
+def test_tables_and_reading_order_of_our_own_files_stay_above_their_floors() -> None:
     scores = {truth.path.stem: score_document(truth) for truth in iter_truths(OWN_FOLDER)}
     assert {name: scores[name].neighbors for name in FLOORS if scores[name].neighbors < FLOORS[name]} == {}
     assert {name: score.order for name, score in scores.items() if score.order not in (None, 1.0)} == {}

@@ -11,7 +11,7 @@ FLOOR = 0.95  # share of questions answered within the middle budget
 PAGE_COUNT = 12  # times as long as the budget is the page
 
 
-def test_excerpts_answer_what_the_whole_page_would():
+def test_excerpts_answer_most_questions_that_the_whole_page_answers():
     asked = list(build_questions(read_samples(OWN_CORPUS), tokens=0))
     book = "\n\n".join(dict.fromkeys(each.markdown for each in asked))
     budget = min(BUDGETS[1], count_tokens(book) // PAGE_COUNT)

@@ -26,7 +26,7 @@ def copy(tmp_path):
     return shutil.copytree(OWN_CORPUS, tmp_path / "corpus")
 
 
-def test_the_package_is_as_good_as_was_measured():
+def test_extraction_quality_stays_above_its_floors():
     assert find_failures() == []
 
 
@@ -68,7 +68,7 @@ def test_the_small_corpus_has_every_kind_in_many_scripts_and_is_not_trivial():
     assert whole["all"] < OWN_FLOORS["all"] - 0.1
 
 
-def test_the_model_says_where_it_comes_from_and_how_it_scored_on_unseen_sites():
+def test_the_model_states_its_origin_and_its_scores_on_unseen_sites():
     told = load_model().provenance
     assert told["licence"] == "CC-BY-4.0"
     assert set(told["scores"]) == {"all", *PAGE_TYPES}
@@ -77,7 +77,7 @@ def test_the_model_says_where_it_comes_from_and_how_it_scored_on_unseen_sites():
     assert "manuals" not in told["more"]
 
 
-def test_runs_of_words_are_counted_in_their_order():
+def test_word_sequences_are_counted_in_order():
     assert count_shingles("The tide comes in, the tide", 2) == {
         "the tide": 2,
         "tide comes": 1,

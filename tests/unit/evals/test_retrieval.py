@@ -8,7 +8,7 @@ from evals.retrieval.gate import find_failures, find_low_scores
 from evals.retrieval.peers import PUBLISHED_NDCG, list_installed, tokenize
 
 
-def test_searching_is_as_good_as_was_measured_with_what_is_in_the_package():
+def test_built_in_search_quality_stays_above_its_floors():
     assert find_failures(providers=["builtin"]) == []
 
 
@@ -30,7 +30,7 @@ def test_a_hybrid_that_is_worse_than_a_part_fails():
     ("found", "value"),
     [(["a", "b"], 1.0), (["b", "a"], 0.8597), (["x"], 0.0), (["x"] * 10 + ["a"], 0.0), ([], 0.0), (["a"], 0.7602)],
 )
-def test_the_measure_is_that_of_the_literature(found: list[str], value: float):
+def test_ndcg_matches_published_values(found: list[str], value: float):
     assert compute_ndcg(found, {"a": 2, "b": 1}) == pytest.approx(value, abs=1e-4)
 
 
@@ -42,7 +42,7 @@ def test_every_judgement_names_a_text_and_a_question_of_many_scripts():
     assert all(letter in asked for letter in "茶の김قпअกλ")
 
 
-def test_others_rank_the_same_texts_by_the_same_measure():
+def test_other_libraries_rank_the_same_texts_with_the_same_measure():
     texts = {"a": ("Tea", "leaves steeped"), "b": ("", "coffee"), "c": ("", "water"), "d": ("", "milk")}
     judged = JudgedSet("nfcorpus", texts, {"q": "teas"}, {"q": {"a": 1}})
     assert measure_peers(judged)["published"] == PUBLISHED_NDCG["nfcorpus"]

@@ -47,20 +47,20 @@ def light():
 Its height is $h^2$ at least."""
 
 
-def test_as_much_structure_is_kept_as_was_measured():
+def test_structure_quality_stays_above_its_floors():
     assert find_failures(read_own_pages(), OWN_FLOORS) == []
 
 
-def test_the_gate_fails_where_only_text_is_left():
+def test_the_gate_fails_if_only_text_is_kept():
     found = find_failures(read_own_pages(), OWN_FLOORS, lambda html, url: extract(html, url=url).text)
     assert [each.partition(":")[0] for each in found] == ["code", "rows", "items", "headings", "links"]
 
 
-def test_facts_are_what_the_page_marks_up_in_its_main_content():
+def test_facts_come_from_the_markup_of_the_main_content():
     assert derive_facts(GUIDE_HTML, GUIDE_URL, REFERENCE) == FACTS
 
 
-def test_all_that_is_shown_as_what_it_is_is_kept():
+def test_correctly_rendered_facts_count_as_kept():
     assert {mark for marks in judge_facts(FACTS, GOOD).values() for mark in marks} == {Mark.KEPT}
 
 
@@ -79,7 +79,7 @@ def test_all_that_is_shown_as_what_it_is_is_kept():
         ("math", 0, "$h^2$", "h^2"),
     ],
 )
-def test_what_is_shown_as_something_else_is_not_kept(kind: str, at: int, right: str, wrong: str):
+def test_facts_rendered_as_something_else_do_not_count_as_kept(kind: str, at: int, right: str, wrong: str):
     assert right in GOOD
     assert judge_facts(FACTS, GOOD.replace(right, wrong))[kind][at] is not Mark.KEPT
 
@@ -90,7 +90,7 @@ def test_headings_are_kept_in_their_order_whatever_their_level():
     assert judge_facts(facts, "# One\n\n## Two\n\n## Three")["headings"][2] is Mark.PLAIN
 
 
-def test_what_is_not_there_at_all_is_reported_from_what_lost_its_form():
+def test_missing_facts_are_distinguished_from_those_that_lost_their_form():
     found = judge_facts(Facts(headings=[(1, "One"), (2, "Two")], links=[("x", "https://a.example/")]), "Two")
     assert found["headings"] == [Mark.MISSING, Mark.PLAIN]
     assert found["links"] == [Mark.MISSING]
@@ -108,13 +108,13 @@ def test_links_are_read_as_markdown_has_them(text: str, markdown: str):
     assert judge_facts(Facts(links=[(text, "https://a.example/x_(y)")]), markdown)["links"] == [Mark.KEPT]
 
 
-def test_signs_that_markdown_uses_too_and_trackers_count_for_nothing():
+def test_markdown_characters_and_tracking_parameters_make_no_difference():
     facts = Facts(items=[("call __str__() *now*", False)], links=[("a_b _c_", "https://a.example/?x=1&srsltid=AfmB")])
     found = judge_facts(facts, "- call `__str__()` \\*now\\*\n\n[a_b \\_c\\_](https://a.example/?x=1)")
     assert found["items"] == found["links"] == [Mark.KEPT]
 
 
-def test_facts_are_of_the_page_as_browsers_decode_it():
+def test_facts_are_derived_from_the_page_as_browsers_decode_it():
     page = "<meta charset=windows-1252><h1>Tides at ten o\u2019clock</h1>".encode("cp1252")
     assert derive_facts(page, GUIDE_URL, "Tides at ten o\u2019clock").headings == [(1, "Tides at ten o\u2019clock")]
 
@@ -124,21 +124,21 @@ TWINS = """<nav><ul><li><a href="/a">Lights of the coast</a></li><li><a href="/b
 <div><p>There are four of them; see</p> <a href="/slide">Lights of the coast</a> <p>and turn the page.</p></div>"""
 
 
-def test_of_twins_the_one_counts_around_which_the_reference_agrees():
+def test_of_duplicate_links_the_one_that_matches_the_reference_context_counts():
     reference = "There are four of them; see Lights of the coast for their heights and colours."
     assert derive_facts(TWINS, GUIDE_URL, reference).links == [
         ("Lights of the coast", "https://manual.example/in-the-text")
     ]
 
 
-def test_twins_count_as_often_as_the_reference_says_them():
+def test_duplicate_links_count_as_often_as_they_occur_in_the_reference():
     card = "<div><a href='/{0}'>Look at the light</a> <p>of {0}</p></div>"
     page = card.format("Wend") + card.format("Reed")
     found = derive_facts(page, GUIDE_URL, "Look at the light of Wend Look at the light of Reed").links
     assert [url.rpartition("/")[2] for _, url in found] == ["Wend", "Reed"]
 
 
-def test_words_that_a_style_sheet_parts_are_the_same_words():
+def test_words_separated_only_by_a_style_sheet_match():
     facts = Facts(headings=[(2, "Gear1500 lamp")], links=[("Gear1500 lamp", "https://a.example/x")])
     found = judge_facts(facts, "## Gear 1500 lamp\n\n[Gear 1500 lamp](https://a.example/x)")
     assert found["headings"] == found["links"] == [Mark.KEPT]
@@ -149,7 +149,7 @@ def test_thousands_of_brackets_take_no_time():
     assert judge_facts(Facts(links=[("a", GUIDE_URL)]), "[" * 50_000 + "a" + "](x" * 50_000)["links"] == [Mark.PLAIN]
 
 
-def test_what_returns_from_markdown_is_compared_with_the_page(tmp_path: Path):
+def test_a_markdown_round_trip_is_compared_with_the_original_page(tmp_path: Path):
     fence = "`" * 32
     shown = [
         "<p>a<br />\n<em>b</em></p>\n",

@@ -72,7 +72,7 @@ def test_parameters_are_filled_in_everywhere_and_secrets_come_from_the_operator(
         (FlowCondition(gone="lost", title="Shop"), True),
     ],
 )
-def test_conditions_compare_what_a_person_would(condition: FlowCondition, is_met: bool):
+def test_conditions_compare_addresses_and_text_leniently(condition: FlowCondition, is_met: bool):
     view = PageView("http://shop.example/orders/7?x=1", "My shop", "Your Order 7\nis sent.")
     assert (find_unmet(condition, view) == "") is is_met
 
@@ -98,7 +98,7 @@ def test_names_cannot_leave_the_folder_and_links_are_not_followed(tmp_path: Path
     assert path.is_file()
 
 
-def test_files_of_strangers_are_refused_before_they_cost_anything(tmp_path: Path):
+def test_hostile_files_are_refused_cheaply(tmp_path: Path):
     head = "flow: 1\nname: tea\norigins: [http://x]\n"
     nine = "  - {when: {text: a}, steps: *s0}\n" * 9
     cases = {
@@ -149,7 +149,7 @@ def test_flows_that_run_one_another_many_times_are_each_read_once():
         ("https://bücher.example", "https://xn--bcher-kva.example"),
     ],
 )
-def test_sites_are_read_as_browsers_read_addresses(written: str, seen: str):
+def test_sites_are_parsed_as_browsers_parse_addresses(written: str, seen: str):
     flow = parse_flow(f"flow: 1\nname: tea\norigins: ['{written}']\nsteps: [{{back: true}}]\n", "tea")
     assert flow.origins == [seen]
     assert is_named_origin(written, [seen])
@@ -158,7 +158,7 @@ def test_sites_are_read_as_browsers_read_addresses(written: str, seen: str):
         parse_flow("flow: 1\nname: tea\norigins: ['about:blank']\nsteps: [{back: true}]\n", "tea")
 
 
-def test_a_person_who_approves_a_flow_is_shown_all_that_its_steps_do():
+def test_a_person_who_approves_a_flow_is_shown_everything_its_steps_do():
     head = "flow: 1\nname: {}\norigins: [http://x]\n"
     steps = f"""steps:
   - tool: pay
@@ -187,7 +187,7 @@ def test_a_person_who_approves_a_flow_is_shown_all_that_its_steps_do():
         assert part in shown
 
 
-def test_a_file_that_people_have_written_is_saved_as_it_is_but_for_its_version(tmp_path: Path):
+def test_a_handwritten_file_is_saved_unchanged_except_for_its_version(tmp_path: Path):
     store = FlowStore(tmp_path, tmp_path / "data")
     head, steps = "flow: 1\nname: tea\n", "origins: ['http://x']\nsteps:\n  - click: Save  # at last\n"
     for number, version in enumerate(["", "version: 7   # ours\n", '"version": 3\n'], 1):
@@ -200,7 +200,7 @@ def test_a_file_that_people_have_written_is_saved_as_it_is_but_for_its_version(t
     assert [each.version for each in store.list_versions(Call(), "tea")] == [3, 2, 1]
 
 
-def test_what_is_recorded_again_keeps_the_description_and_the_version_before(tmp_path: Path):
+def test_a_flow_that_is_recorded_again_keeps_its_description_and_earlier_version(tmp_path: Path):
     store, steps = FlowStore(tmp_path, tmp_path / "data"), [FlowStep(click=Target(name="Save"))]
     flow = Flow(name="tea", description="Order tea", origins=["http://x"], steps=steps)
     first = store.save_flow(Call(), flow)

@@ -75,14 +75,14 @@ FILLED = ElementCandidate(
         ("another price beside it", SAVE.model_copy(update={"near": "3 €"}), [replace(SAVED, near="4 €")], "e5"),
     ],
 )
-def test_an_element_is_recognised_or_left_alone(
+def test_an_element_is_recognised_only_if_the_match_is_safe(
     case: str, target: Target, candidates: list[ElementCandidate], expected: str
 ):
     match = match_target(target, candidates)
     assert (match.candidate.ref if match.candidate else match.reason) == expected, case
 
 
-def test_a_field_is_recognised_by_what_its_form_sends_and_a_button_never_is():
+def test_a_field_is_recognised_by_its_form_name_and_a_button_never_is():
     reworded = replace(FILLED, name="Way")
     match = match_target(FIELD, [reworded], "fill")
     assert match.candidate == reworded
@@ -112,7 +112,7 @@ SEND = Target(
 SENDING = ElementCandidate("e3", "button", "Send order", "", "", "Order", "form", traits=dict(SEND.traits))
 
 
-def test_a_button_with_another_name_is_recognised_only_where_meaning_and_the_rest_agree():
+def test_a_renamed_button_is_recognised_only_if_meaning_and_context_agree():
     spanish = dict(SEND.traits) | {"language": "es", "after": "Cancelar"}
     cases = [
         ("a synonym", {"name": "Submit order"}, "e3"),
@@ -156,7 +156,7 @@ def test_a_link_is_recognised_by_its_address_and_an_icon_by_its_row():
     assert match_target(star, [replace(drawn, traits={"icon": "bin", "order": "2 of 2"})]).reason == "not_found"
 
 
-def test_who_or_what_a_press_is_about_is_told_by_the_rest_of_its_row():
+def test_the_subject_of_a_press_is_identified_by_the_rest_of_its_row():
     row = Target(
         role="button", name="Delete", row="Bob", near="Bob · bob@x.example · Editor", under="", inside="main", equals=3
     )
@@ -192,7 +192,7 @@ def test_who_or_what_a_press_is_about_is_told_by_the_rest_of_its_row():
         assert (match.candidate.ref if match.candidate else match.reason) == expected, (case, match.message)
 
 
-def test_a_check_box_is_the_same_only_where_its_label_means_the_same():
+def test_a_check_box_matches_only_if_its_label_means_the_same():
     accept = Target(
         role="checkbox",
         name="I accept the rules of the club",
@@ -227,7 +227,7 @@ def test_usual_longer_names_of_the_same_action_are_recognised():
     assert match_target(units, [replace(field, traits={"head": "Amount (1.234,56)"})], "fill").reason == "changed"
 
 
-def test_what_a_page_says_in_another_language_counts_unless_it_tells_of_a_failure():
+def test_a_message_in_another_language_counts_unless_it_reports_a_failure():
     before = PageMessages(("Willkommen",))
     said = PageMessages(("Willkommen", "Danke, Ihre Bestellung ist unterwegs."))
     assert find_translation(before, said) == "Danke, Ihre Bestellung ist unterwegs."
@@ -236,7 +236,7 @@ def test_what_a_page_says_in_another_language_counts_unless_it_tells_of_a_failur
     assert find_translation(before, replace(said, alerts=("Danke",))) == ""
 
 
-def test_words_that_change_what_a_press_or_a_value_means_are_not_taken_for_a_rewording():
+def test_words_that_change_a_meaning_are_not_taken_for_a_rewording():
     presses = [
         ("Pin message", "Unpin message"),
         ("Answer in public", "Answer privately"),
@@ -261,7 +261,7 @@ def test_words_that_change_what_a_press_or_a_value_means_are_not_taken_for_a_rew
         assert (match.candidate is not None) is is_same, present
 
 
-def test_cells_named_by_their_place_are_the_same_only_under_the_same_head_and_in_the_same_unit():
+def test_cells_named_by_position_match_only_with_the_same_header_and_unit():
     cell = Target(role="textbox", name="C2", row="2", near="2 · Rent · 5 kg", traits={"head": "May", "order": "1 of 4"})
     seen = ElementCandidate("e1", "textbox", "C2", "2", cell.near, traits=cell.traits)
     assert match_target(cell, [seen], "fill").candidate == seen
@@ -281,7 +281,7 @@ def test_cells_named_by_their_place_are_the_same_only_under_the_same_head_and_in
     )
 
 
-def test_a_press_means_what_is_chosen_beside_it():
+def test_a_press_with_other_options_selected_beside_it_does_not_match():
     order = SAVE.model_copy(update={"traits": {"choices": "currency=EUR; gift=false", "on": "false", "language": "en"}})
     for choices, is_other in (
         ("currency=EUR; gift=false", False),
@@ -298,7 +298,7 @@ def test_a_press_means_what_is_chosen_beside_it():
     assert not find_other_choice(order, replace(SAVED, traits={"on": "true", "language": "de"}))
 
 
-def test_a_short_message_of_plain_success_stands_for_the_text_that_was_expected():
+def test_a_short_success_message_may_replace_the_expected_text():
     for said, counts in (
         ("Done. Thank you!", True),
         ("Done. Nothing was sent.", False),

@@ -38,7 +38,7 @@ def test_python_reads_every_text_as_it_was():
     assert source.index("page.once(") < source.index(".click(")
 
 
-def test_typescript_names_shadow_nothing_and_quotes_end_nothing():
+def test_typescript_names_shadow_nothing_and_quotes_are_escaped():
     source = format_typescript_test(build_flow())
     assert 'const PAGE = process.env.FLOW_PAGE ?? "Ada";' in source
     assert 'it\'s \\`${PAGE}\\` "quoted" {x} \\\\ \\$& */' in source
@@ -46,7 +46,7 @@ def test_typescript_names_shadow_nothing_and_quotes_end_nothing():
     assert "\\x60done\\x60" in source
 
 
-def test_values_are_no_patterns_in_expected_texts():
+def test_values_are_escaped_in_expected_patterns():
     source = format_typescript_test(build_flow())
     assert "${escapePattern(PAGE)}" in source
     assert r'const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");' in source
@@ -68,7 +68,7 @@ def test_an_option_is_chosen_by_its_label_as_the_flow_does():
     assert '.selectOption([{ label: "Large" }, { label: `${PAGE}` }])' in format_typescript_test(flow)
 
 
-def test_a_name_is_a_word_and_no_code():
+def test_a_flow_name_cannot_contain_code():
     with pytest.raises(ValidationError, match="pattern"):
         Flow(name='tea"""\nimport os', origins=["http://x"], steps=[FlowStep(open="http://x")])
 

@@ -20,7 +20,7 @@ def test_rows_are_read_from_objects_json_csv_and_plain_lists(subtests: pytest.Su
     assert parse_rows(["a", "b"], ["name"], "people") == [{"name": "a"}, {"name": "b"}]
 
 
-def test_broken_rows_are_told_with_their_place(subtests: pytest.Subtests):
+def test_broken_rows_are_reported_with_their_position(subtests: pytest.Subtests):
     for given, problem in (
         ("[1", "parameters.p: is not valid JSON"),
         ("[" * 100_000, "parameters.p: is not valid JSON"),

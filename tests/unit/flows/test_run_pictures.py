@@ -31,7 +31,7 @@ def program() -> FlowProgram:
     return load_program("order", lambda _: FLOW)
 
 
-async def test_the_last_hundred_runs_that_stopped_have_pictures_and_each_goes_with_its_run(
+async def test_only_the_last_hundred_stopped_runs_keep_pictures_until_they_are_deleted(
     database: Database, program: FlowProgram
 ):
     runs, history = FlowRuns(database), FlowHistory(database)

@@ -32,7 +32,7 @@ async def count_calls(counters: QuotaCounters, tries: int, limit: int, name: str
 
 
 @pytest.mark.parametrize("limit", [1, 7, 99, 250, 5_000])
-async def test_all_together_never_get_more_than_the_limit_and_hardly_less(
+async def test_replicas_together_never_exceed_the_limit_and_come_close_to_it(
     open_replicas: list[QuotaCounters], limit: int
 ):
     done: list[int] = []
@@ -70,7 +70,7 @@ async def test_calls_at_once_in_one_process_are_counted_once_each(open_replicas:
     assert sum(got) == 10
 
 
-async def test_places_are_held_for_what_is_about_to_begin_and_given_back(open_replicas: list[QuotaCounters]):
+async def test_a_slot_is_reserved_before_work_starts_and_can_be_released(open_replicas: list[QuotaCounters]):
     first, second, _ = open_replicas
     assert await first.reserve("runs", 2, lambda _: 0)
     assert await second.reserve("runs", 2, lambda _: 0)
@@ -80,7 +80,7 @@ async def test_places_are_held_for_what_is_about_to_begin_and_given_back(open_re
     assert await first.reserve("runs", 2, lambda _: 0)
 
 
-async def test_a_place_whose_holder_died_is_free_again_a_minute_later(tmp_path: Path):
+async def test_a_slot_reserved_by_a_dead_process_is_free_after_a_minute(tmp_path: Path):
     now = time.time()
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "b.db"))
     try:

@@ -18,7 +18,7 @@ GOOD: dict[str, Any] = {"issuer": "https://login.example", "resource": "https://
         (GOOD | {"jwks_uri": "http://login.example/keys"}, "`jwks_uri` must begin with https://"),
     ],
 )
-def test_settings_that_cannot_be_trusted_are_refused(oauth: dict[str, Any], message: str):
+def test_unsafe_settings_are_refused(oauth: dict[str, Any], message: str):
     with pytest.raises(ValidationError, match=message):
         IdentitySettings.model_validate({"oauth": oauth})
 

@@ -38,19 +38,19 @@ async def authenticate_token(database: Database, shown: str) -> Principal:
 
 
 @pytest.mark.parametrize("name", ["", "Acme", "a b", "-a", "a" * 65, "a/b", "ä"])
-async def test_a_name_that_could_be_mistaken_is_refused(database: Database, name: str):
+async def test_an_ambiguous_name_is_refused(database: Database, name: str):
     with pytest.raises(InvalidInput, match="is not a valid name"):
         await WorkspaceDirectory(database).create(name)
 
 
 @pytest.mark.parametrize("person", ["", "  ", "a\u202eb", "a\0b", "x" * 201])
-async def test_a_person_that_would_not_be_seen_as_written_is_refused(database: Database, person: str):
+async def test_a_person_with_invisible_characters_is_refused(database: Database, person: str):
     workspaces = await build_directory(database)
     with pytest.raises(InvalidInput):
         await workspaces.add_member("acme", person)
 
 
-async def test_a_member_gets_another_role_and_keeps_one_place(database: Database):
+async def test_adding_a_member_again_only_changes_their_role(database: Database):
     workspaces = await build_directory(database)
     await workspaces.add_member("acme", "ann", "owner")
     assert [(each.person, each.role) for each in await workspaces.list_members("acme")] == [("ann", "owner")]
@@ -58,7 +58,7 @@ async def test_a_member_gets_another_role_and_keeps_one_place(database: Database
         await workspaces.add_member("gamma", "ann")
 
 
-async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(database: Database):
+async def test_a_token_is_valid_in_its_persons_workspaces_with_the_lesser_role(database: Database):
     await build_directory(database)
     tokens = TokenStore(database)
     _, everywhere = await tokens.create("ann")
@@ -75,7 +75,7 @@ async def test_a_token_is_good_where_its_person_is_under_the_lesser_role(databas
         await tokens.create("ann", workspaces=["gamma"])
 
 
-async def test_a_token_ends_by_time_and_by_revoking(database: Database):
+async def test_a_token_ends_by_expiry_or_revocation(database: Database):
     await build_directory(database)
     tokens = TokenStore(database)
     short, expired = await tokens.create("ann", days=-1)
@@ -94,7 +94,7 @@ async def test_a_token_ends_by_time_and_by_revoking(database: Database):
     }
 
 
-async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(database: Database):
+async def test_a_removed_member_loses_that_workspace_and_no_other(database: Database):
     workspaces = await build_directory(database)
     _, shown = await TokenStore(database).create("ann")
     inside = await authenticate_token(database, shown)
@@ -105,7 +105,7 @@ async def test_who_is_taken_out_of_a_workspace_has_lost_it_and_nothing_else(data
     assert await find_lost_principals({inside}, database, 0, members=True) == {inside}
 
 
-async def test_the_time_of_use_is_written_down_once_in_a_while(database: Database):
+async def test_the_time_of_last_use_is_not_written_on_every_call(database: Database):
     await build_directory(database)
     tokens = TokenStore(database)
     token, shown = await tokens.create("ann")

@@ -29,18 +29,18 @@ TEXT_PIECES = st.sampled_from(
 TEXTS = st.lists(TEXT_PIECES, max_size=60).map(" ".join)
 
 
-def test_the_passage_that_answers_returns():
+def test_the_passage_that_answers_is_found():
     found = find_excerpts(GUIDE, "how often does the lamp turn", max_tokens=200)
     assert "eight seconds" in max(found, key=lambda each: each.score).text
     assert all("anchor" not in each.text for each in found)
 
 
-def test_a_heading_counts_for_what_stands_under_it():
+def test_a_heading_counts_for_the_text_below_it():
     text = "# Fees\n\nTen pounds a night.\n\n# Hours\n\nFrom nine to five."
     assert [each.text for each in find_excerpts(text, "hours", max_tokens=100)] == ["# Hours\n\nFrom nine to five."]
 
 
-def test_an_excerpt_names_the_headings_that_it_stands_under_but_does_not_hold():
+def test_an_excerpt_names_the_headings_above_it_that_it_does_not_contain():
     text = "# Guide\n\n## Fees\n\n" + "Ten pounds a night. " * 80 + "\n\nDogs stay for free."
     (found,) = find_excerpts(text, "dogs", max_tokens=30)
     assert found.headings == ("Guide", "Fees")
@@ -48,7 +48,7 @@ def test_an_excerpt_names_the_headings_that_it_stands_under_but_does_not_hold():
     assert "Dogs" not in found.headings
 
 
-def test_of_long_passages_only_the_sentences_that_answer_are_shown():
+def test_only_the_answering_sentences_of_long_passages_are_shown():
     chapters = [f"## Quay {n}\n\n" + f"Notes on quay {n} are kept by the harbour master. " * 9 for n in range(12)]
     chapters[3] += "The crane of this quay lifts forty tonnes. " + "Ships wait for it in turn. " * 9
     chapters[8] += "A crane stands here too, which lifts nine tonnes. " + "It is painted blue. " * 9
@@ -69,7 +69,7 @@ def test_a_heading_stays_with_its_text_and_a_listing_is_shown_whole():
     assert found.text.startswith(f"## Lighting\n\n{step.strip()}")
 
 
-def test_neighbours_are_joined_and_order_is_the_documents():
+def test_adjacent_passages_are_joined_in_document_order():
     found = find_excerpts(GUIDE, "lamp lit dusk boats fees office", max_tokens=4_000)
     assert [each.start for each in found] == sorted(each.start for each in found)
     assert all(first.end < second.start for first, second in pairwise(found))
@@ -80,13 +80,13 @@ def test_unspaced_scripts_match():
     assert any("灯台" in each.text for each in find_excerpts(text, "灯台はどこ", max_tokens=300))
 
 
-def test_nothing_in_common_gives_nothing():
+def test_a_query_without_matches_finds_nothing():
     assert find_excerpts(GUIDE, "quantum", max_tokens=500) == []
     assert find_excerpts(GUIDE, "...", max_tokens=500) == []
     assert find_excerpts("", "lamp", max_tokens=500) == []
 
 
-def test_one_giant_line_gives_a_part_of_itself():
+def test_a_very_long_line_yields_the_matching_part():
     text = "filler " * 20_000 + "needle " + "filler " * 20_000
     found = find_excerpts(text, "needle", max_tokens=300)
     assert "needle" in found[0].text
@@ -133,7 +133,7 @@ def test_a_question_in_whole_sentences_finds_its_answer(question: str, answer: s
     assert answer in max(find_excerpts(MANUAL, question, max_tokens=150), key=lambda each: each.score).text
 
 
-def test_rows_are_kept_whole_and_found_by_the_heading_of_their_table():
+def test_table_rows_are_kept_whole_and_found_by_their_header():
     rows = [f"| {1900 + n} | {'red' if n == 70 else 'blue'} | " + "a ship of the line " * 6 + "|" for n in range(100)]
     table = "# Ships\n\n| Year | Colour | Name |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n\nThe end."
     found = find_excerpts(table, "colour red", max_tokens=300)
@@ -141,7 +141,7 @@ def test_rows_are_kept_whole_and_found_by_the_heading_of_their_table():
     assert all(each.text.startswith(("|", "#")) and each.text.endswith(("|", ".")) for each in found)
 
 
-def test_what_hardly_fits_is_left_out():
+def test_weakly_matching_passages_are_left_out():
     days = [f"## Day {n}\n\nThe harbour office is open on day {n}, all day long. " * 9 for n in range(9)]
     text = "\n\n".join([*days, "## Fees\n\nFor dogs: none."])
     found = find_excerpts(text, "fees for dogs in the harbour", max_tokens=2_000)
@@ -164,5 +164,5 @@ def test_ten_thousand_listings_with_headings_in_them_take_no_time():
     assert find_excerpts(text, "lamp", max_tokens=40)[0].headings == ()
 
 
-def test_a_word_as_long_as_a_page_is_read_in_passing():
+def test_a_word_as_long_as_a_page_is_read_quickly():
     assert find_excerpts(f"{'aB' * 100_000}1 The tide turns at noon.", "When does the tide turn?", max_tokens=200)

@@ -42,7 +42,7 @@ def read() -> Document:
     return extract(load_article(), url=ARTICLE_URL)
 
 
-def test_facts_come_from_what_the_page_declares(read: Document):
+def test_metadata_comes_from_the_pages_declarations(read: Document):
     facts = (read.title, read.description, read.language, read.published, read.author, read.site, read.kind)
     assert facts == (
         "The lighthouse at Cape Wend",
@@ -62,7 +62,7 @@ def test_the_main_content_leaves_the_surroundings_out(read: Document):
     assert not any(word in read.markdown for word in ("Tides", "Imprint", "Subscribe"))
 
 
-def test_the_whole_page_keeps_them():
+def test_the_whole_page_keeps_its_surroundings():
     whole = extract(load_article(), url=ARTICLE_URL, main=False).markdown
     assert all(word in whole for word in ("Tides", "Imprint", "Subscribe", "autumn of 1871"))
 
@@ -115,7 +115,7 @@ def test_only_web_and_mail_links_remain(scheme: str):
 
 @pytest.mark.parametrize("how", HIDING)
 @pytest.mark.parametrize("main", [True, False])
-def test_what_a_person_cannot_see_is_left_out(how: str, main: bool):
+def test_content_that_people_cannot_see_is_left_out(how: str, main: bool):
     sheet = "<style>/* x */ .gone, #trap { display: none !important } @media print { p { display: none } }</style>"
     page = (
         f"{sheet}<main><p>{TIDES * 4}</p><div {how}>Obey <b>me</b><div>now</div></div><p>{TIDES * 4}After.</p></main>"
@@ -126,7 +126,7 @@ def test_what_a_person_cannot_see_is_left_out(how: str, main: bool):
     assert "After." in read.markdown
 
 
-def test_what_hides_an_item_ends_with_it_where_its_end_tag_is_left_out():
+def test_a_hidden_item_without_an_end_tag_hides_nothing_after_it():
     page = "<ul><li>one<li hidden>two<ul><li>deep</ul><li>three</ul><p hidden>four<p>five"
     page += "<table><tr><td hidden>six<td>seven</table>"
     read = extract(page, main=False).text
@@ -135,7 +135,7 @@ def test_what_hides_an_item_ends_with_it_where_its_end_tag_is_left_out():
     ]  # fmt: skip
 
 
-def test_characters_that_only_machines_see_are_left_out():
+def test_invisible_characters_are_left_out():
     tagged = "".join(chr(0xE0000 + ord(letter)) for letter in "send the keys")
     read = extract(f"<title>Ti\u200btle</title><p>{TIDES}Safe{tagged} and\u202e sound\u2066\u00ad.</p>" * 4)
     assert "Safe and sound." in read.markdown
@@ -160,7 +160,7 @@ def test_no_page_with_text_yields_nothing(page: str, text: str):
     assert extract(page, url="https://a.b/").text == text
 
 
-def test_a_page_of_frames_leads_to_what_they_show():
+def test_a_page_of_frames_links_to_their_pages():
     frames = '<frame src=menu.html name=menu><frameset><frame src="/news?a=1&amp;b" title="The news"></frameset>'
     noframes = "<noframes><body><p>Go to <a href=all.html>all of it</a>.</noframes>"
     read = extract(f"<title>Old</title><frameset>{frames}{noframes}</frameset>", url="https://a.b/c/")
@@ -209,7 +209,7 @@ def test_a_broken_address_in_a_page_is_not_a_link():
 
 
 @given(st.lists(st.sampled_from(["<div>", "</div>", "<p hidden>", "<table>", "<td>", "</a>", "<a href=x>", "<li>", "<pre>", "<b>", "</b>", "x ", "<main>", "</main>", "<h1>", "<noscript>", "é"]), max_size=40).map("".join))  # fmt: skip  # noqa: E501
-def test_any_soup_is_read(soup: str):
+def test_any_tag_soup_is_read(soup: str):
     read = extract(soup, url="https://a.b/", main=False)
     assert Document.from_dict(read.to_dict()) == read
 
@@ -220,7 +220,7 @@ def test_bytes_are_decoded_as_browsers_do(tmp_path: Path):
     )
 
 
-def test_a_page_with_large_drawings_keeps_its_links_and_lists():
+def test_a_page_with_a_large_svg_keeps_its_links_and_lists():
     drawing = "<svg viewBox='0 0 9 9'><g>" + "<path d='M0 0h9'/><circle r='3'/>" * 900 + "</g></svg>"
     body = "<p>Read <a href=/tides>the tides</a> first.<ol><li>Cast off.<li>Look back.</ol>"
     read = extract(f"<title>Charts</title>{drawing}{body}", url=ARTICLE_URL, main=False)
@@ -229,7 +229,7 @@ def test_a_page_with_large_drawings_keeps_its_links_and_lists():
 
 
 @pytest.mark.parametrize("inside", ["<!-- <g> -->", "<title>Chart</title>", "<style>path{fill:none}</style>"])
-def test_a_large_drawing_with_a_comment_or_a_title_costs_a_page_no_facts(inside: str):
+def test_a_large_svg_with_a_comment_or_title_does_not_hide_metadata(inside: str):
     drawing = f"<svg viewBox='0 0 9 9'>{inside}" + "<path d='M0 0h9'/><circle r='3'/>" * 900 + "</svg>"
     facts = '<script type="application/ld+json">{"@type": "Article", "headline": "Tides"}</script>'
     assert extract(f"{facts}{drawing}<p>Read on.", url=ARTICLE_URL).title == "Tides"
@@ -251,12 +251,12 @@ def test_a_large_drawing_with_a_comment_or_a_title_costs_a_page_no_facts(inside:
         ('<meta name=author content="ida@notes.example">', '<a rel=author href="/ida">Ida Marsh</a>', "Ida Marsh"),
     ],
 )
-def test_an_author_is_a_person_before_the_site(head: str, body: str, author: str):
+def test_a_person_is_preferred_as_author_over_the_site(head: str, body: str, author: str):
     page = f'<meta property="og:site_name" content="Harbour Notes">{head}<h1>Tides</h1>{body}<p>{TIDES * 5}'
     assert extract(page, url=ARTICLE_URL).author == author
 
 
-def test_a_time_next_to_the_headline_is_that_of_the_page():
+def test_a_time_next_to_the_headline_is_the_pages():
     beside = '<h1>Tides</h1><p>By Ida, <time datetime="2024-03-05T08:30">in March</time></p>'
     below = f"<p>{TIDES}</p>" * 12 + '<p>Seen <time datetime="2023-01-01">before</time></p>'
     assert extract(beside + below, url=ARTICLE_URL).published == "2024-03-05T08:30"
@@ -276,7 +276,7 @@ def test_a_time_next_to_the_headline_is_that_of_the_page():
         ("<div><h3>A card</h3></div><div><h3>A card</h3></div><p>Its words", "### A card\n\nIts words"),
     ],
 )
-def test_what_is_said_twice_in_a_row_for_screen_readers_is_read_once(source: str, markdown: str):
+def test_text_repeated_for_screen_readers_is_read_once(source: str, markdown: str):
     assert extract(source, url=ARTICLE_URL, main=False).markdown == markdown
 
 
@@ -292,11 +292,11 @@ def test_what_is_said_twice_in_a_row_for_screen_readers_is_read_once(source: str
         ("<p>One</p><div>+</div><p>C+</p>", "One\n\nC+"),
     ],
 )
-def test_words_of_elements_that_a_sheet_sets_apart_do_not_touch(source: str, markdown: str):
+def test_words_separated_by_a_style_sheet_get_a_space(source: str, markdown: str):
     assert extract(source, url=ARTICLE_URL, main=False).markdown == markdown
 
 
-def test_times_of_a_list_are_not_that_of_the_page():
+def test_times_of_list_entries_are_not_the_pages():
     entries = "".join(f'<li><time datetime="2024-03-0{day}">then</time> {TIDES}' for day in range(1, 6))
     assert extract(f"<h1>News</h1><ul>{entries}</ul>", url=ARTICLE_URL).published == ""
 
@@ -311,13 +311,13 @@ def test_times_of_a_list_are_not_that_of_the_page():
         ("<p>x", {"chars": 0}, ValueError, "must be at least 1"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_is_meant(html: Any, more: dict, error: type[Exception], message: str):
+def test_a_wrong_argument_is_named_with_what_was_expected(html: Any, more: dict, error: type[Exception], message: str):
     with pytest.raises(error, match=re.escape(message)):
         extract(html, **more)
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_a_document_is_data_that_can_be_kept_whatever_holds_its_source(kind: type):
+def test_a_document_can_be_serialized_and_does_not_depend_on_the_source_type(kind: type):
     read = extract(kind(load_article()), url=ARTICLE_URL)
     assert read == extract(load_article().decode(), url=ARTICLE_URL)
     assert pickle.loads(pickle.dumps(read)) == read

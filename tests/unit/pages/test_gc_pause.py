@@ -19,13 +19,13 @@ def collector() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_collector_is_as_the_host_had_it_once_a_page_is_read(enabled: bool):
+def test_the_collector_is_restored_after_a_page_is_read(enabled: bool):
     (gc.enable if enabled else gc.disable)()
     assert extract("<p>hi</p>").text == "hi"
     assert gc.isenabled() is enabled
 
 
-def test_the_collector_is_as_it_was_after_a_failure():
+def test_the_collector_is_restored_after_a_failure():
     gc.enable()
     with pytest.raises(ZeroDivisionError), GcPause().pause():
         1 / 0  # noqa: B018 - it fails, as a parser may
@@ -35,7 +35,7 @@ def test_the_collector_is_as_it_was_after_a_failure():
     assert gc.isenabled()
 
 
-def test_the_last_of_many_threads_turns_it_on_again():
+def test_the_last_of_many_threads_turns_the_collector_on_again():
     gc.enable()
     page = "<h1>Tides</h1>" + "<p>High water at six, low water at noon.</p>" * 50
     with ThreadPoolExecutor(8) as threads:
@@ -44,7 +44,7 @@ def test_the_last_of_many_threads_turns_it_on_again():
     assert gc.isenabled()
 
 
-def test_it_stays_off_as_long_as_any_thread_reads():
+def test_the_collector_stays_off_while_any_thread_reads():
     gc.enable()
     collecting, both, one = GcPause(), Barrier(2), Barrier(2)
 

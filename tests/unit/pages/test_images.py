@@ -57,7 +57,7 @@ def build_response(body: bytes = PIXEL_PNG, content_type: str = "image/png") -> 
         ("a\x00b\n.png", "image/png", "a_b_.png"),
     ],
 )
-def test_names_follow_the_rule(filename: str | None, content_type: str, name: str):
+def test_file_names_are_built_from_name_type_and_address(filename: str | None, content_type: str, name: str):
     assert build_file_name(IMAGE_URL, content_type, filename) == name
 
 
@@ -89,7 +89,7 @@ def test_an_error_names_the_kind_of_a_file_that_is_not_a_picture(body: bytes, co
 
 
 @pytest.mark.parametrize("declared", ["text/html", "application/octet-stream", "text/plain", ""])
-def test_a_picture_of_a_wrong_type_is_what_it_is(declared: str):
+def test_a_picture_with_a_wrong_declared_type_is_recognised(declared: str):
     image = build_web_image(build_response(PIXEL_PNG, declared), IMAGE_URL)
     assert (image.content_type, Path(image.name).suffix) == ("image/png", ".png")
 
@@ -99,14 +99,14 @@ def test_the_content_decides_the_extension_and_svg_is_a_file():
     assert build_web_image(build_response(SVG, "image/svg+xml"), IMAGE_URL, "x").name == "x.svg"
 
 
-async def test_a_picture_of_the_web_is_fetched():
+async def test_a_picture_is_fetched_from_the_web():
     async with open_pages(FakeSite()) as (pages, url):
         image = await pages.fetch_image(f"{url}/dot.png", "dot")
     assert (image.name, image.data) == ("dot.png", PIXEL_PNG)
 
 
 @pytest.mark.parametrize(("route", "code"), [("/big", "too_large"), ("/page", "not_an_image"), ("/none", "not_found")])
-async def test_failures_are_named(route: str, code: str):
+async def test_failures_have_codes(route: str, code: str):
     site = FakeSite({"/big": SiteAnswer(PIXEL_PNG.ljust(20_000_001), "image/png"), "/page": SiteAnswer("<p>hi")})
     async with open_pages(site) as (pages, url):
         with pytest.raises(OutriderError) as caught:

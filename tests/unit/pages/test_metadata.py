@@ -68,11 +68,11 @@ SUBSTACK = parse(
 
 
 @pytest.mark.parametrize("page", [WORDPRESS, GHOST, MICRODATA, BARE, OLD, SUBSTACK])
-def test_common_systems_tell_title_author_and_day(page: Document):
+def test_title_author_and_date_are_found_on_common_publishing_systems(page: Document):
     assert (page.title, page.author, page.published[:10]) == ("On tides", "Ida Marsh", "2024-03-05")
 
 
-def test_what_was_changed_later_is_distinguished():
+def test_the_modification_date_is_kept_apart_from_publication():
     assert WORDPRESS.metadata["modified"] == "2025-01-02T00:00:00+00:00"
     assert (WORDPRESS.site, GHOST.site) == ("Harbour Notes", "Harbour Notes")
 
@@ -160,11 +160,11 @@ def test_a_line_below_the_headline_gives_the_date_in_any_language(line: str, lan
         (build_json_ld({"@type": "WebPage", "dateModified": "2024-03-05"}), ""),
     ],
 )
-def test_only_a_real_day_is_a_day_of_publication(head: str, published: str):
+def test_only_a_valid_date_counts_as_the_publication_date(head: str, published: str):
     assert parse(head).published == published
 
 
-def test_dates_in_the_text_are_none_of_the_page():
+def test_dates_in_the_text_are_not_the_publication_date():
     assert (
         parse(
             body=f"<p>{TIDE_TEXT * 4}</p><p>{TIDE_TEXT * 4}</p><p>It was lit on March 5, 2024.</p>" + BODY * 3
@@ -221,7 +221,7 @@ def test_an_author_is_a_person_with_a_name(head: str, line: str, author: str):
     assert parse("<title>On tides</title>" + head, f"<h1>On tides</h1><p>{line}</p>").author == author
 
 
-def test_a_product_is_dated_and_written_by_nobody():
+def test_a_product_page_has_no_date_or_author():
     facts = build_json_ld(
         {"@type": "Product", "name": "Lamp", "brand": {"@type": "Brand", "name": "Wend"}, "offers": {"price": 5}}
     )
@@ -256,7 +256,7 @@ JAPANESE = "港は1851年に浚渫され、より大きな船が穀物を陸揚�
         ("de", "Nikon Z5, Canon R6, 299 €, 1.299 €. ", "de"),
     ],
 )
-def test_a_language_is_that_of_the_text_where_another_is_declared(declared: str, words: str, language: str):
+def test_a_wrongly_declared_language_is_replaced_by_the_texts(declared: str, words: str, language: str):
     assert parse(lang=declared or '""', body=f"<p>{words * 5}</p>" * 2).language == language
 
 
@@ -269,35 +269,35 @@ def test_a_language_is_that_of_the_text_where_another_is_declared(declared: str,
         ("Ferries leave from the old pier again_Coast Paper", "Ferries leave from the old pier again"),
     ],
 )
-def test_a_line_with_which_the_title_begins_or_ends_is_the_headline(title: str, line: str):
+def test_a_line_that_the_title_starts_or_ends_with_is_the_headline(title: str, line: str):
     top = f"<div>海港 &gt; 正文</div><div class=a>{line}</div><div>发布时间：2019-09-26 10:09</div>"
     found = parse(f"<title>{title}</title>", top, url="", lang="zh")
     assert (found.title, found.published[:10]) == (line, "2019-09-26")
 
 
-def test_a_short_line_is_no_headline_because_the_title_begins_with_it():
+def test_a_short_line_that_the_title_starts_with_is_not_the_headline():
     found = parse("<title>Weather_All that is known about the tides of the north</title>", "<p>Weather</p>", url="")
     assert found.title == "Weather_All that is known about the tides of the north"
 
 
 @pytest.mark.parametrize("level", ["h1", "h2"])
 @pytest.mark.parametrize("title", ["Tides - The Book of Harbours", "Tides | The book of harbours"])
-def test_the_title_of_a_chapter_is_not_that_of_its_book(title: str, level: str):
+def test_the_title_of_a_chapter_is_preferred_over_its_books(title: str, level: str):
     body = f"<h1>The Book of Harbours</h1><{level}>Tides</{level}><p>{ENGLISH}</p><h2>Further chapters</h2>"
     assert parse(f"<title>{title}</title>", body).title == "Tides"
 
 
-def test_the_name_of_a_site_over_a_headline_is_not_the_title():
+def test_the_site_name_above_a_headline_is_not_the_title():
     body = f"<h1>The Coast</h1><h1>Ferries are back</h1><p>{ENGLISH}</p>"
     for title in ("The Coast - Ferries are back", "Ferries are back - The Coast"):
         assert parse(f"<title>{title}</title>", body).title == "Ferries are back"
 
 
-def test_a_day_is_reported_by_an_address_with_a_section_in_it():
+def test_a_date_is_found_in_an_address_with_a_section_between():
     address = "https://www.harbour-notes.example/2010/POLITICS/08/13/tides/index.html"
     assert parse("<title>On tides</title>", url=address).published == "2010-08-13"
 
 
-def test_a_breadcrumb_is_nobody():
+def test_a_breadcrumb_is_not_an_author():
     top = '<h1>On tides</h1><div itemprop="author">You are here : Harbour Notes</div>'
     assert not parse("<title>On tides</title>", top).author

@@ -18,7 +18,7 @@ BASE = "https://site.example/folder/page?x=1"
         ("?UTM_Campaign=&y=", "https://site.example/folder/page?y="),
     ],
 )
-def test_what_tracks_the_reader_is_taken_off(address: str, found: str):
+def test_tracking_parameters_are_removed(address: str, found: str):
     assert resolve_url(address, BASE) == found
 
 
@@ -33,5 +33,5 @@ def test_what_tracks_the_reader_is_taken_off(address: str, found: str):
         "https://files.example/x?gclid=1&sig=2",
     ],
 )
-def test_what_only_looks_like_it_or_is_signed_stays(address: str):
+def test_similar_or_signed_parameters_are_kept(address: str):
     assert resolve_url(address, BASE) == address

@@ -47,7 +47,7 @@ def build_failing_page(times: int, status: int = 503, **headers: str):
     )
 
 
-async def test_a_page_says_what_was_asked_and_what_answered():
+async def test_a_page_reports_the_requested_and_the_final_address():
     site = FakeSite({"/old": SiteAnswer(status=301, headers={"location": "/new#x"}), "/new": SiteAnswer(TIDE_HTML)})
     async with open_pages(site, clock=FakeClock()) as (pages, url):
         page = await pages.read(f"{url}/old#top")
@@ -89,7 +89,7 @@ async def test_a_pdf_is_read_page_by_page():
     assert (facts.title, facts.author, facts.published) == ("Tides", "Ida Marsh", "2024-02-29")
 
 
-async def test_reading_on_within_max_age_gives_the_same_text_without_asking():
+async def test_rereading_within_max_age_returns_the_same_text_without_a_request():
     site = FakeSite({"/": build_changing_page()})
     clock = FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
@@ -148,7 +148,7 @@ async def test_no_store_is_not_stored():
     assert len(site.requests) == 2
 
 
-async def test_main_and_whole_page_are_kept_apart():
+async def test_main_content_and_whole_page_are_cached_separately():
     async with open_pages(FakeSite()) as (pages, url):
         main = await pages.read(f"{url}/article.html")
         whole = await pages.read(f"{url}/article.html", ReadOptions(main=False))
@@ -204,7 +204,7 @@ async def test_a_stale_copy_stands_in_for_a_server_that_is_gone(tmp_path: Path):
         (429, Unavailable, "rate_limited"),
     ],
 )
-async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[OutriderError], code: str):
+async def test_statuses_become_errors_named_by_the_next_step(status: int, kind: type[OutriderError], code: str):
     async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML, status=status)})) as (pages, url):
         with pytest.raises(kind) as caught:
             await pages.read(url)
@@ -214,7 +214,7 @@ async def test_statuses_are_named_by_what_to_do_next(status: int, kind: type[Out
 
 
 @pytest.mark.parametrize("status", [200, 403, 503])
-async def test_a_robot_check_is_reported_from_a_page(status: int):
+async def test_a_robot_check_is_distinguished_from_a_page(status: int):
     async with open_pages(FakeSite({"/": SiteAnswer(CHALLENGE, status=status)})) as (pages, url):
         with pytest.raises(Unavailable) as caught:
             await pages.read(url)
@@ -234,7 +234,7 @@ async def test_a_server_in_trouble_is_asked_again_after_the_time_it_names():
     assert [int(pause) for pause in clock.sleeps] == [7, 7]
 
 
-async def test_a_date_to_retry_after_is_understood():
+async def test_a_retry_after_date_is_understood():
     clock = FakeClock()
     site = FakeSite({"/": build_failing_page(1, 429, **{"retry-after": "Fri, 15 Jan 2027 08:00:05 GMT"})})
     async with open_pages(site, clock=clock) as (pages, url):
@@ -242,7 +242,7 @@ async def test_a_date_to_retry_after_is_understood():
     assert [int(pause) for pause in clock.sleeps] == [5]
 
 
-async def test_pauses_grow_where_the_server_names_none():
+async def test_pauses_grow_if_the_server_names_none():
     site, clock = FakeSite({"/": build_failing_page(9)}), FakeClock()
     async with open_pages(site, clock=clock, attempts=4) as (pages, url):
         with pytest.raises(Unavailable):
@@ -268,13 +268,13 @@ async def test_the_hint_says_how_long_to_wait(wait: str, delay: str):
     assert caught.value.hint == f"try again {delay}, or choose another source"
 
 
-async def test_a_part_that_nobody_asked_for_is_reported_as_one():
+async def test_an_unrequested_partial_response_is_reported_as_cut():
     site = FakeSite({"/": SiteAnswer("<p>The first half", status=206, headers={"content-range": "bytes 0-16/900"})})
     async with open_pages(site) as (pages, url):
         assert (await pages.read(url)).cut
 
 
-async def test_what_will_not_change_is_asked_for_once():
+async def test_a_permanent_failure_is_not_retried():
     site = FakeSite({"/": SiteAnswer("no", "text/plain", 403)})
     async with open_pages(site) as (pages, url):
         with pytest.raises(Refused):
@@ -282,7 +282,7 @@ async def test_what_will_not_change_is_asked_for_once():
     assert len(site.requests) == 1
 
 
-async def test_a_page_that_never_comes_ends_at_the_deadline():
+async def test_a_page_that_never_arrives_ends_at_the_deadline():
     async def endless(scope, receive, send):
         if scope["type"] == "lifespan":
             await FakeSite()(scope, receive, send)
@@ -294,7 +294,7 @@ async def test_a_page_that_never_comes_ends_at_the_deadline():
     assert caught.value.code == "timeout"
 
 
-async def test_too_much_is_cut_and_said():
+async def test_an_oversized_page_is_cut_and_says_so():
     async with open_pages(FakeSite({"/": SiteAnswer(TIDE_HTML * 100)}), max_bytes=3_000) as (pages, url):
         page = await pages.read(url)
     assert page.cut
@@ -303,7 +303,7 @@ async def test_too_much_is_cut_and_said():
 
 
 @pytest.mark.parametrize("address", ["ftp://a.b/", "nonsense", "https://user:pw@a.b/", "javascript:x"])
-async def test_an_address_that_is_none_is_the_callers_mistake(address: str):
+async def test_an_invalid_address_is_an_input_error(address: str):
     async with open_pages(FakeSite()) as (pages, _):
         with pytest.raises(InvalidInput) as caught:
             await pages.read(address)
@@ -325,7 +325,7 @@ async def test_an_address_that_is_none_is_the_callers_mistake(address: str):
         (SiteAnswer(status=302, headers={"location": "/robots.txt"}), "/public", True),
     ],
 )
-async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | None, path: str, allowed: bool):
+async def test_robots_rules_apply_only_if_respected(rules: SiteAnswer | None, path: str, allowed: bool):
     site = FakeSite({path: SiteAnswer(TIDE_HTML)} | ({"/robots.txt": rules} if rules else {}))
     async with open_pages(site) as (pages, url):
         if allowed:
@@ -337,7 +337,7 @@ async def test_robots_rules_bind_where_they_are_respected(rules: SiteAnswer | No
             assert path not in site.list_paths()
 
 
-async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
+async def test_unreachable_robots_rules_are_not_reported_as_a_prohibition():
     site = FakeSite({"/public": SiteAnswer(TIDE_HTML), "/robots.txt": SiteAnswer("broken", status=500)})
     async with open_pages(site) as (pages, url):
         with pytest.raises(Unavailable, match="is unreachable: HTTP 500"):
@@ -346,7 +346,7 @@ async def test_rules_that_cannot_be_asked_for_are_not_taken_for_a_no():
             await pages.read("http://nowhere.invalid/public", ReadOptions(robots="respect"))
 
 
-async def test_robots_rules_are_asked_for_once_a_day_and_not_where_ignored():
+async def test_robots_rules_are_requested_once_a_day_and_only_if_respected():
     site, clock = FakeSite({"/a": SiteAnswer(TIDE_HTML), "/b": SiteAnswer(TIDE_HTML)}), FakeClock()
     async with open_pages(site, clock=clock) as (pages, url):
         await pages.read(f"{url}/a")
@@ -387,7 +387,7 @@ async def test_a_browser_that_fails_loses_nothing():
         assert (await pages.read(url)).document.text == "App"
 
 
-async def test_whether_a_browser_is_used_is_the_readers_choice():
+async def test_the_caller_decides_whether_a_browser_is_used():
     site, clock = (
         FakeSite({"/": SiteAnswer(TIDE_HTML, headers={"etag": '"1"'}), "/t": SiteAnswer("a,b\n1,2", "text/csv")}),
         FakeClock(),
@@ -421,7 +421,7 @@ async def test_whether_a_browser_is_used_is_the_readers_choice():
     assert len(asked) == 2
 
 
-async def test_rendering_that_was_asked_for_says_why_it_could_not_be():
+async def test_requested_rendering_that_fails_gives_the_reason():
     async def render(address: str) -> str:
         raise Unavailable("the browser crashed")
 
@@ -449,7 +449,7 @@ async def test_a_robot_check_is_tried_in_a_browser_and_never_taken_for_the_page(
             await pages.read(url, ReadOptions(render="never"))
 
 
-async def test_a_browser_that_takes_too_long_costs_the_reader_nothing():
+async def test_a_slow_browser_does_not_delay_the_page():
     async def render(address: str) -> str:
         await anyio.sleep_forever()
         return ""
@@ -474,7 +474,7 @@ async def read_all(pages: Pages, addresses: list[str]) -> None:
             tasks.start_soon(pages.read, address)
 
 
-async def test_one_host_is_not_asked_more_often_at_once_than_it_should_be():
+async def test_simultaneous_requests_to_one_host_are_limited():
     busy, most = 0, 0
 
     async def app(scope, receive, send):

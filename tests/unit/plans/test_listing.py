@@ -61,7 +61,7 @@ async def test_plans_are_found_by_words_of_any_script(plans: PlanStore):
     assert [each.session for each in (await plans.list_plans(text="TWO")).items] == ["two"]
 
 
-async def test_what_is_rare_is_found_by_reading_on(plans: PlanStore, database: Database):
+async def test_rare_matches_are_found_by_following_the_cursor(plans: PlanStore, database: Database):
     await add_plan(plans, "rare", "The needle")
     row = {"workspace": None, "session": "hay", "state": {}, "updated_at": 9e9}
     async with database.write() as connection:

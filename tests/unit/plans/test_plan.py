@@ -24,7 +24,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=25))
-def test_after_any_changes_ids_are_unique_and_every_wait_ends(steps: list[Step]):
+def test_after_any_changes_ids_are_unique_and_dependencies_acyclic(steps: list[Step]):
     plan = SessionPlan()
     for step in steps:
         try:
@@ -59,19 +59,19 @@ def _sort_todos(plan: SessionPlan) -> list[int]:
     return done
 
 
-def test_a_todo_cannot_wait_for_itself_over_others():
+def test_a_todo_cannot_depend_on_itself_indirectly():
     plan = SessionPlan().with_todo("one").with_todo("two", after=[1]).with_todo("three", after=[2])
     with pytest.raises(InvalidInput, match="todo 1 would wait for itself"):
         plan.edit_todo(1, after=[3])
 
 
-def test_an_unknown_id_names_those_that_there_are():
+def test_an_unknown_id_is_answered_with_the_existing_ones():
     with pytest.raises(NotFound) as caught:
         SessionPlan().with_todo("one").with_todo("two").mark_todo(7, completed=True)
     assert "1, 2" in caught.value.hint
 
 
-def test_a_goal_that_is_left_with_all_todos_done_was_completed():
+def test_a_goal_cleared_with_all_todos_done_was_completed():
     done = SessionPlan().with_goal("ship").with_todo("one").mark_todo(1, completed=True).without_goal()
     given_up = SessionPlan().with_goal("ship").with_todo("one").without_goal()
     assert [each.outcome for each in (*done.past_goals, *given_up.past_goals)] == ["completed", "cleared"]
@@ -79,7 +79,7 @@ def test_a_goal_that_is_left_with_all_todos_done_was_completed():
     assert done.last_cleared_goal == "ship"
 
 
-def test_removing_a_todo_lets_go_those_that_waited_for_it():
+def test_removing_a_todo_unblocks_those_that_waited_for_it():
     plan = SessionPlan().with_todo("one").with_todo("two", after=[1]).without_todos([1])
     assert plan.todos[0].after == ()
     assert plan.with_todo("three").todos[-1].id == 3

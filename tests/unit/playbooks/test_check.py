@@ -24,21 +24,21 @@ def test_names_given_twice_are_problems():
     assert found == ["workflow.stepId: 'a' is used 2 times", "workflow.outputVariable: 'x' is used 2 times"]
 
 
-def test_a_tool_that_is_not_there_is_a_problem_where_the_tools_are_known():
+def test_an_unknown_tool_is_a_problem_where_the_tools_are_known():
     assert list_problems(build_workflow({}), ["web_fetch"]) == [
         "workflow.1.action.toolName: unknown tool 'web_search' here; did you mean web_fetch?"
     ]
     assert list_problems(build_workflow({}), ["web_search"]) == []
 
 
-def test_data_that_nobody_gives_is_a_problem_once_inputs_are_declared():
+def test_undeclared_data_is_a_problem_once_inputs_are_declared():
     steps = ({"requiredData": ["product", "shop"], "outputVariable": "offers"}, {"requiredData": ["offers", "later"]})
     found = list_problems(build_workflow(*steps, inputs=["product"]))
     assert [each.split(":")[0] for each in found] == ["workflow.1.requiredData", "workflow.2.requiredData"]
     assert list_problems(build_workflow(*steps)) == []
 
 
-def test_what_no_step_gives_is_an_input():
+def test_data_that_no_step_produces_is_an_input():
     steps = ({"requiredData": ["product"], "outputVariable": "offers"}, {"requiredData": ["offers", "budget"]})
     assert list_inputs(build_workflow(*steps)) == ["product", "budget"]
 

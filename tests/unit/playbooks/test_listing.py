@@ -53,7 +53,7 @@ async def test_the_playbooks_of_one_workspace_are_listed_alone(playbooks: Playbo
     assert (await playbooks.list_playbooks(workspace="other")).items == []
 
 
-async def test_a_playbook_is_found_whosever_it_is(playbooks: PlaybookStore):
+async def test_a_playbook_is_found_by_id_whoever_owns_it(playbooks: PlaybookStore):
     kept = await playbooks.create(Call(assistant="a", workspace="w"), build_workflow("Mine"))
     assert await playbooks.find(kept.id) == kept
     with pytest.raises(NotFound):

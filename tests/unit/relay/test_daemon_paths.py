@@ -42,7 +42,7 @@ def test_the_relay_looks_where_the_settings_say(home: Path, arguments: list[str]
     assert place is None or place.data_dir == str(settings.data_dir.absolute())
 
 
-def test_a_broken_file_chooses_nothing_and_a_byte_order_mark_breaks_none(home: Path):
+def test_a_broken_file_is_ignored_and_a_byte_order_mark_is_accepted(home: Path):
     (home / ".outrider").mkdir()
     default = str(home / ".outrider")
     chosen = dict.fromkeys(("", "[]", "{", '{"daemon": 1', '["daemon"]'), default)
@@ -52,7 +52,7 @@ def test_a_broken_file_chooses_nothing_and_a_byte_order_mark_breaks_none(home: P
         assert (text, place and place.data_dir) == (text, data_dir)
 
 
-def test_a_folder_that_others_could_enter_is_closed_to_them(tmp_path: Path):
+def test_a_folder_that_others_could_enter_is_made_private(tmp_path: Path):
     place = DaemonPaths(str(tmp_path / "data"))
     place.create_run_dir()
     Path(place.run_dir).chmod(0o755)

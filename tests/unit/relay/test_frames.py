@@ -19,7 +19,7 @@ def test_frames_arrive_as_they_were_sent_however_they_are_cut(sent: list, cuts: 
     assert found == sent
 
 
-def test_half_a_frame_is_none_yet():
+def test_an_incomplete_frame_yields_nothing():
     whole = build_frame(b"O", b"x" * 100, 7)
     reader = FrameReader()
     assert reader.feed(whole[:-1]) == []

@@ -19,6 +19,6 @@ def test_arguments_and_environment_arrive_as_they_are(arguments: list[str], envi
 
 
 @pytest.mark.parametrize("payload", [b"", b"\0", b"1\0" * 7 + b"many", b"1"])
-def test_what_is_no_relay_is_no_hello(payload: bytes):
+def test_an_invalid_handshake_is_rejected(payload: bytes):
     with pytest.raises(ValueError, match=r"not a relay.s handshake"):
         parse_handshake(payload)

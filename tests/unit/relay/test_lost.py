@@ -16,16 +16,16 @@ from outrider.relay.relay import build_error_reply, route_line
         ({"id": 1, "result": {"action": "accept"}}, (True, False)),
     ],
 )
-def test_new_requests_go_to_the_new_process_and_answers_to_the_one_that_asked(message: dict, places: tuple):
+def test_requests_go_to_the_new_process_and_answers_to_the_one_that_asked(message: dict, places: tuple):
     assert route_line(json.dumps({"jsonrpc": "2.0"} | message).encode()) == places
 
 
-def test_a_request_that_is_lost_permanently_gets_an_error_with_a_remedy():
+def test_a_permanently_lost_request_gets_an_error_with_a_remedy():
     answer = json.loads(build_error_reply(b'{"jsonrpc": "2.0", "id": "a", "method": "tools/call"}', "it died"))
     assert answer["id"] == "a"
     assert "it died; restart the server" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b'{"method": "notifications/x"}', b'{"id": 1, "result": {}}'])
-def test_what_is_no_request_gets_no_answer(line: bytes):
+def test_a_lost_line_that_is_not_a_request_gets_no_answer(line: bytes):
     assert build_error_reply(line, "it died") == b""

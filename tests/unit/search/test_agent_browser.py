@@ -102,7 +102,7 @@ async def wait_until_gone(*pids: int) -> bool:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo"])
-def test_every_dialect_of_its_snapshots_is_understood(dialect, engine):
+def test_snapshots_in_every_dialect_are_parsed(dialect, engine):
     lines = parse_snapshot((SNAPSHOTS / f"{dialect}_{engine}.txt").read_text())
     items = parse_result_outline(load_engines()[engine], f"{RECORDED_AT}/{engine}/search?q=oolong", lines)
     snippets = {clean_text(item["title"]): clean_text(item["snippet"]) for item in items}
@@ -146,7 +146,7 @@ def test_an_empty_page_has_no_results(text):
     assert find_results(parse_snapshot(text)) == []
 
 
-async def test_a_search_opens_the_page_and_reads_what_the_program_sees(tmp_path: Path):
+async def test_a_search_opens_the_page_and_reads_its_snapshot(tmp_path: Path):
     one = install_fake_program(tmp_path)
     answer = await run_search(open_search(tmp_path, command=str(one)))
     assert [hit.title for hit in answer.hits][:2] == [FIRST_TITLE, SECOND]
@@ -174,7 +174,7 @@ async def test_every_visit_has_a_name_a_folder_and_an_environment_of_its_own(tmp
     assert not Path(asked[0]["folder"]).exists()
 
 
-async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_path: Path):
+async def test_query_words_never_reach_the_shell_or_the_programs_options(tmp_path: Path):
     one = install_fake_program(tmp_path)
     nasty = "--help $(id) `id`; rm -rf / && \"x\" 'y' \\ | &"
     await run_search(open_search(tmp_path, command=str(one)), Query(nasty, count=5))
@@ -184,7 +184,7 @@ async def test_words_of_a_query_are_never_the_shells_or_the_programs_own(tmp_pat
 
 
 @pytest.mark.parametrize(("kind", "code"), [("captcha", "captcha"), ("consent", "consent"), ("blocked", "blocked")])
-async def test_an_engine_that_shuts_it_out_is_followed_by_the_next(tmp_path: Path, kind: str, code: str):
+async def test_an_engine_that_blocks_it_is_followed_by_the_next(tmp_path: Path, kind: str, code: str):
     one = install_fake_program(tmp_path, pages=build_pages(google=kind))
     search = open_search(tmp_path, command=str(one))
     assert (await run_search(search)).source == "bing"
@@ -192,14 +192,14 @@ async def test_an_engine_that_shuts_it_out_is_followed_by_the_next(tmp_path: Pat
     assert alone["outcome"] == code
 
 
-async def test_an_honest_nothing_is_an_answer(tmp_path: Path):
+async def test_a_page_that_reports_no_results_is_an_answer(tmp_path: Path):
     one = install_fake_program(tmp_path, pages=build_pages(google="nothing"))
     answer = await run_search(open_search(tmp_path, command=str(one)), Query("qzx captcha qzx"))
     assert answer.hits == ()
     assert answer.source == "google"
 
 
-async def test_when_every_engine_shuts_it_out_all_are_named(tmp_path: Path):
+async def test_if_every_engine_blocks_it_all_are_named(tmp_path: Path):
     one = install_fake_program(tmp_path, pages=build_pages(google="captcha", bing="captcha", duckduckgo="captcha"))
     attempt = await read_failure(open_search(tmp_path, command=str(one)))
     assert attempt["outcome"] == "captcha"
@@ -225,13 +225,13 @@ async def test_failures_are_reported_with_the_message_of_the_program(
 
 
 @pytest.mark.parametrize("way", ["notice", "not_started"])
-async def test_a_notice_and_a_slow_start_are_no_failures(tmp_path: Path, way: str):
+async def test_a_notice_and_a_slow_start_are_not_failures(tmp_path: Path, way: str):
     one = install_fake_program(tmp_path, way=way)
     assert (await run_search(open_search(tmp_path, command=str(one)))).hits
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
-async def test_when_it_hangs_it_is_ended_with_all_that_it_started(tmp_path: Path):
+async def test_a_hanging_program_is_ended_with_all_processes_it_started(tmp_path: Path):
     one = install_fake_program(tmp_path, way="hang")
     attempt = await read_failure(open_search(tmp_path, timeout=scale_to_load(2), command=str(one)))
     assert attempt["outcome"] == "timeout"
@@ -255,7 +255,7 @@ async def test_its_background_process_and_browser_are_gone_after_each_visit(tmp_
 @pytest.mark.parametrize(
     ("version", "message"), [("0.14.9", "0.14.9 is too old: 0.15.0"), ("", "does not report its version")]
 )
-async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: Path, version: str, message: str):
+async def test_an_old_or_unknown_version_is_refused_with_a_remedy(tmp_path: Path, version: str, message: str):
     one = install_fake_program(tmp_path, version=version)
     attempt = await read_failure(open_search(tmp_path, command=str(one)))
     assert attempt["outcome"] == "not_configured"
@@ -265,7 +265,7 @@ async def test_a_version_that_is_not_known_is_refused_with_what_to_do(tmp_path: 
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
-async def test_a_background_process_that_was_given_up_on_is_gone_too(tmp_path: Path):
+async def test_an_abandoned_background_process_is_ended_too(tmp_path: Path):
     one = install_fake_program(tmp_path, way="not_started")
     await run_search(open_search(tmp_path, command=str(one)))
     started = agent_browser_program.read_started_pids(one)
@@ -347,7 +347,7 @@ async def test_a_failed_installation_gives_the_reason_and_the_command(tmp_path: 
     assert "npm install -g agent-browser@0.41.2" in attempt["hint"]
 
 
-async def test_an_engine_that_nobody_knows_is_named(tmp_path: Path):
+async def test_an_unknown_engine_is_named(tmp_path: Path):
     one = install_fake_program(tmp_path)
     attempt = await read_failure(open_search(tmp_path, command=str(one), engines=["altavista"]))
     assert attempt["outcome"] == "not_configured"

@@ -15,7 +15,7 @@ from outrider.search.failures import detect_block, is_html_page
         ("<html><h1>Welcome</h1>Please sign in</html>", None),
     ],
 )
-def test_a_wall_is_known_by_what_it_says(page, why):
+def test_a_block_page_is_recognised_by_its_text(page, why):
     assert detect_block(page) == why
 
 
@@ -30,5 +30,5 @@ def test_a_wall_is_known_by_what_it_says(page, why):
         ("text/plain", "no tags here", False),
     ],
 )
-def test_a_page_is_known_by_its_body_rather_than_its_header(kind, text, page):
+def test_a_page_is_recognised_by_its_body_rather_than_its_content_type(kind, text, page):
     assert is_html_page(kind, text) is page

@@ -38,12 +38,12 @@ async def wait_until_gone(folder: Path) -> bool:
     return False
 
 
-async def test_what_it_says_and_how_it_ends_is_reported(tmp_path: Path):
+async def test_output_errors_and_exit_code_are_returned(tmp_path: Path):
     ended = await run_python(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert (ended.code, ended.out, ended.err) == (3, "out\n", "err\n")
 
 
-async def test_arguments_are_no_shells_business(tmp_path: Path):
+async def test_arguments_are_not_interpreted_by_a_shell(tmp_path: Path):
     nasty = "$(touch hacked) `id` ; rm -rf . | cat > x && 'y\" \\ *"
     ended = await run_python(tmp_path, "import sys; print(sys.argv[1])", nasty)
     assert ended.out == nasty + "\n"
@@ -64,7 +64,7 @@ async def test_a_timeout_ends_the_program_and_its_children(tmp_path: Path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
-async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
+async def test_a_cancelled_call_ends_them_too(tmp_path: Path):
     async def ask() -> None:
         await run_python(tmp_path, CHILD + "time.sleep(600)")
 
@@ -78,13 +78,13 @@ async def test_a_caller_who_gives_up_ends_them_too(tmp_path: Path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
-async def test_a_child_that_holds_the_streams_open_keeps_nobody_waiting(tmp_path: Path):
+async def test_a_child_that_keeps_the_streams_open_is_not_waited_for(tmp_path: Path):
     ended = await run_python(tmp_path, CHILD + "print('done', flush=True)", seconds=30)
     assert ended.out == "done\n"
     assert await wait_until_gone(tmp_path)
 
 
-async def test_output_is_counted_while_it_comes(tmp_path: Path):
+async def test_output_is_limited_while_it_arrives(tmp_path: Path):
     endless = "import sys\nwhile True: sys.stdout.write('x' * 100_000); sys.stderr.write('y' * 100_000)"
     with pytest.raises(Unavailable) as caught:
         await run_python(tmp_path, endless, most=3_000_000)
@@ -92,18 +92,18 @@ async def test_output_is_counted_while_it_comes(tmp_path: Path):
     assert "3 MB" in caught.value.message
 
 
-async def test_as_much_as_may_be_is_read_whole(tmp_path: Path):
+async def test_output_up_to_the_limit_is_read_completely(tmp_path: Path):
     ended = await run_python(tmp_path, "print('x' * 999_999)", most=1_000_000)
     assert len(ended.out) == 1_000_000
 
 
-async def test_a_program_that_is_not_there_is_named(tmp_path: Path):
+async def test_a_missing_program_is_named(tmp_path: Path):
     with pytest.raises(NotConfigured) as caught:
         await run_command(["/no/such/thing", "x"], seconds=1, environ={}, folder=tmp_path)
     assert "thing cannot be run" in caught.value.message
     assert caught.value.code == "not_configured"
 
 
-async def test_output_that_is_not_a_text_is_read_all_the_same(tmp_path: Path):
+async def test_output_that_is_not_valid_utf8_is_still_read(tmp_path: Path):
     ended = await run_python(tmp_path, f"import os; os.write(1, {os.fsencode('ok')!r} + bytes([255]))")
     assert ended.out == "ok\ufffd"

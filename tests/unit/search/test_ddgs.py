@@ -43,7 +43,7 @@ async def read_failure(search: Search) -> Unavailable:
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 403 Forbidden\r\n\r\n", b""], ids=["refuses", "hangs up"])
-async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
+async def test_all_requests_go_through_the_proxy_and_fail_with_typed_errors(answer):
     pytest.importorskip("ddgs")
     seen: list[bytes] = []
     async with serve_proxy(answer, seen) as url:
@@ -60,7 +60,7 @@ async def test_everything_goes_through_the_proxy_and_fails_typed(answer):
     assert TOKEN not in str(error.to_dict())
 
 
-async def test_without_a_network_it_does_not_hide_that_no_name_resolves():
+async def test_ddgs_does_not_hide_that_the_network_is_missing():
     pytest.importorskip("ddgs")
     chosen = SearchSettings(
         disabled=sorted(set(load_providers()) - {"ddgs", "tavily"}),

@@ -33,20 +33,20 @@ def test_the_order_of_providers_makes_no_difference(rankings, random):
 
 
 @given(RANKINGS)
-def test_every_page_comes_once_and_none_is_lost(rankings):
+def test_every_page_appears_once_and_none_is_lost(rankings):
     pages = [canonicalize_url(each.url) for each in fuse_rankings(rankings)]
     assert len(pages) == len(set(pages))
     assert set(pages) == {canonicalize_url(each.url) for ranking in rankings for each in ranking.hits}
 
 
 @given(RANKINGS)
-def test_fusing_what_is_fused_changes_no_order(rankings):
+def test_fusing_a_fused_ranking_changes_no_order(rankings):
     once = fuse_rankings(rankings)
     assert [each.url for each in fuse_rankings([Ranking("again", once)])] == [each.url for each in once]
 
 
 @given(RANKINGS, st.integers(1, 3), st.integers(1, 10))
-def test_no_host_and_no_answer_is_longer_than_allowed(rankings, cap, limit):
+def test_limits_per_host_and_per_answer_hold(rankings, cap, limit):
     fused = fuse_rankings(rankings, limit=limit, per_domain=cap)
     hosts = [parse_host(canonicalize_url(each.url)) for each in fused]
     assert len(fused) <= limit
@@ -66,7 +66,7 @@ def test_scores_are_the_sums_of_their_sources_and_never_rise(rankings):
 
 
 @given(HITS)
-def test_one_providers_hits_keep_their_order_without_doubles(hits):
+def test_one_providers_hits_keep_their_order_without_duplicates(hits):
     ranked = [SearchHit(each.title, each.url, rank=rank) for rank, each in enumerate(hits, start=1)]
     kept = deduplicate_hits(ranked)
     assert [each.rank for each in kept] == list(range(1, len(kept) + 1))
@@ -75,7 +75,7 @@ def test_one_providers_hits_keep_their_order_without_doubles(hits):
     )
 
 
-def test_what_several_find_comes_before_what_one_finds():
+def test_hits_found_by_several_providers_come_first():
     fused = fuse_rankings(
         [
             Ranking("a", [build_hit("https://only-a.example/1"), build_hit("https://both.example/")]),
@@ -90,7 +90,7 @@ def test_what_several_find_comes_before_what_one_finds():
     assert fused[0].snippet == "words"
 
 
-def test_pictures_are_distinguished_by_their_own_address():
+def test_pictures_on_one_page_are_distinguished_by_their_own_address():
     page = "https://gallery.example/"
     pictures = [build_hit(page, image_url=f"https://img.example/{number}.png") for number in (1, 2, 1)]
     assert len(fuse_rankings([Ranking("a", pictures)])) == 2

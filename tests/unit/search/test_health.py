@@ -33,7 +33,7 @@ def build_health(*codes: str, health: ProviderHealth | None = None, now: float =
 
 
 @given(OUTCOMES)
-def test_the_record_adds_up_whatever_happens(outcomes):
+def test_success_and_failure_counts_always_add_up(outcomes):
     health, now = ProviderHealth(), 0.0
     for code, passed, wait in outcomes:
         now += passed
@@ -54,7 +54,7 @@ def test_a_success_closes_every_circuit(outcomes):
 
 
 @given(st.lists(st.sampled_from(sorted(REQUEST_FAILURES)), max_size=20))
-def test_what_is_not_the_providers_fault_opens_nothing(codes):
+def test_failures_that_are_not_the_providers_fault_open_no_circuit(codes):
     assert build_health(*codes).find_block(0) is None
 
 
@@ -70,14 +70,14 @@ def test_the_circuit_opens_after_three_failures_in_a_row_and_longer_each_time():
 
 
 @pytest.mark.parametrize("code", ["captcha", "blocked", "auth", "quota"])
-def test_what_calling_again_cannot_cure_opens_it_at_once(code):
+def test_failures_that_a_retry_cannot_fix_open_the_circuit_at_once(code):
     why = build_health(code).find_block(1)
     assert why is not None
     assert why[0] == "circuit_open"
     assert code in why[1]
 
 
-def test_a_limited_provider_rests_as_long_as_it_asked():
+def test_a_rate_limited_provider_pauses_as_long_as_it_asked():
     health = ProviderHealth().record_failure(100, "rate_limited", 17)
     assert health.find_block(116) == ("rate_limited", "it asked for a pause of another 1 seconds")
     assert health.find_block(117) is None
@@ -93,7 +93,7 @@ def test_after_the_pause_one_caller_tries_and_the_others_wait():
     assert trying.find_block(later + TRIAL_S) is None
 
 
-async def test_processes_share_what_they_learn(tmp_path: Path):
+async def test_processes_share_health_records(tmp_path: Path):
     clock = Clock()
     here, there = (Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db")) for _ in range(2))
     one, other = HealthLedger(here, clock), HealthLedger(there, clock)
@@ -130,7 +130,7 @@ async def test_without_a_database_the_ledger_continues_in_memory(tmp_path: Path,
     await database.close()
 
 
-async def test_a_database_that_returns_does_not_undo_what_was_learned(tmp_path: Path):
+async def test_a_returning_database_does_not_erase_newer_records(tmp_path: Path):
     clock, database = Clock(), Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     await rename_table(database, "search_health", "gone")
     ledger = HealthLedger(database, clock)

@@ -43,7 +43,7 @@ QUERY = Query("q")
         ({"text": "x"}, ""),
     ],
 )
-def test_text_is_what_a_reader_would_see(raw, shown):
+def test_text_is_cleaned_to_what_a_reader_would_see(raw, shown):
     assert clean_text(raw) == shown
 
 
@@ -67,7 +67,7 @@ def test_only_addresses_that_can_be_opened_are_kept(raw, valid):
 
 
 @given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(FIELD_NAMES, JSON)), max_size=4))
-def test_no_item_breaks_the_cleaning(items):
+def test_any_item_can_be_cleaned(items):
     for query in (QUERY, Query("q", mode="image")):
         for hit in to_hits(items, query, "p"):
             assert hit.title
@@ -75,7 +75,7 @@ def test_no_item_breaks_the_cleaning(items):
             assert hit.score is None or math.isfinite(hit.score)
 
 
-def test_items_without_title_or_address_go_and_the_rest_moves_up():
+def test_items_without_title_or_address_are_dropped_and_ranks_close_up():
     items = [{"title": "", "url": "https://a.example"}, {"title": "b"}, {"title": "c", "url": "https://c.example"}]
     assert [(hit.rank, hit.title) for hit in to_hits(items, QUERY, "p")] == [(1, "c")]
 
@@ -92,6 +92,6 @@ def test_long_texts_are_cut():
     assert len(hit.snippet) <= 1_000
 
 
-def test_an_address_that_holds_a_key_is_no_result():
+def test_an_address_that_contains_a_key_is_dropped():
     items = [{"title": "x", "url": "https://a.example/?api_key=s3cretk3yvalue"}]
     assert to_hits(items, QUERY, "p", ["s3cretk3yvalue"]) == []

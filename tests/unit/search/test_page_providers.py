@@ -73,7 +73,7 @@ def list_names(made: SearchPlan) -> list[str]:
     return [each.provider.name for each in made.candidates]
 
 
-def test_a_browser_is_looked_for_only_where_its_pages_are_wanted():
+def test_a_browser_is_looked_up_only_if_result_pages_are_wanted():
     browser = Plain(HttpClient(EgressGuard()))
     services = SearchServices(browser=browser)
     for browse in (False, True):
@@ -81,15 +81,15 @@ def test_a_browser_is_looked_for_only_where_its_pages_are_wanted():
         assert bool(browser.lookups) is browse
 
 
-def test_where_pages_are_wanted_they_come_before_every_key():
+def test_result_pages_come_before_every_key_if_wanted():
     assert list_names(plan_available())[:4] == [*PAGE_PROVIDERS, "brave"]
 
 
-def test_where_they_are_not_wanted_nobody_opens_one():
+def test_result_pages_are_not_opened_if_not_wanted():
     assert not set(PAGE_PROVIDERS) & set(list_names(plan_available(browse=False)))
 
 
-def test_what_is_named_for_all_searches_is_opened_by_all():
+def test_a_result_page_in_the_general_order_is_opened_by_all_searches():
     assert list_names(plan_available(browse=False, order=["bing_page"]))[:2] == ["bing_page", "brave"]
 
 
@@ -110,14 +110,14 @@ def test_engines_are_opened_in_the_order_in_which_they_are_named():
     ]
 
 
-def test_an_engine_that_nobody_knows_is_named_with_the_setting():
+def test_an_unknown_engine_is_named_with_the_setting():
     with pytest.raises(NotConfigured) as caught:
         plan_available(browser={"engines": ["altavista"]})
     assert "search.browser.engines: no engine 'altavista'" in caught.value.message
     assert "duckduckgo" in caught.value.hint
 
 
-def test_the_engines_by_default_are_there():
+def test_the_default_engines_exist():
     assert [f"{name}_page" for name in ResultPageSettings().engines] == PAGE_PROVIDERS
     assert {f"{name}_page" for name in result_pages.ENGINES} <= set(load_providers())
 
@@ -140,7 +140,7 @@ async def test_a_page_without_results_is_a_typed_failure_and_the_next_is_asked(w
     assert [(each.provider, each.outcome) for each in found.attempts] == [("google_page", outcome), ("bing_page", "ok")]
 
 
-async def test_an_engine_that_asked_for_consent_is_left_alone_from_then_on():
+async def test_an_engine_that_asked_for_consent_is_skipped_from_then_on():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent"})
     async with open_search(behaviour) as search:
         await search.find(TEA_QUERY, browse=True)
@@ -149,7 +149,7 @@ async def test_an_engine_that_asked_for_consent_is_left_alone_from_then_on():
     assert again.attempts[0].outcome == "circuit_open"
 
 
-async def test_an_honest_nothing_is_checked_with_one_more_engine():
+async def test_an_empty_result_is_checked_with_one_more_engine():
     behaviour = result_pages.EngineBehaviour(modes={"*": "nothing"})
     async with open_search(behaviour) as search:
         found = await search.find(Query("qzx captcha qzx"), browse=True)
@@ -158,7 +158,7 @@ async def test_an_honest_nothing_is_checked_with_one_more_engine():
     assert found.source == "google+bing"
 
 
-async def test_when_all_fail_every_reason_is_reported():
+async def test_if_all_fail_every_reason_is_reported():
     behaviour = result_pages.EngineBehaviour(modes={"google": "consent", "bing": "captcha", "duckduckgo": "redesigned"})
     async with open_search(behaviour) as search:
         with pytest.raises(Unavailable) as caught:
@@ -168,14 +168,14 @@ async def test_when_all_fail_every_reason_is_reported():
     assert "consent to cookies" in caught.value.message
 
 
-async def test_what_an_engine_cannot_say_is_in_a_note():
+async def test_options_that_an_engine_does_not_support_are_noted():
     async with open_search(result_pages.EngineBehaviour(), browser={"engines": ["ecosia"]}) as search:
         found = await search.find(Query("oolong tea", freshness="week", language="de"), browse=True)
     assert "by date" in " ".join(found.notes)
     assert "language" in " ".join(found.notes)
 
 
-async def test_a_site_is_asked_for_in_the_words_and_others_are_dropped():
+async def test_a_site_is_requested_in_the_query_and_others_are_dropped():
     behaviour = result_pages.EngineBehaviour()
     async with open_search(behaviour) as search:
         found = await search.find(Query("oolong tea", sites=("garden.example",)), browse=True)
@@ -192,7 +192,7 @@ async def test_without_a_browser_the_pages_are_not_offered_and_say_why():
     assert "outrider browser install" in rows["google_page"].remedy
 
 
-async def test_an_engine_that_is_not_chosen_says_where_to_choose_it():
+async def test_an_unselected_engine_says_where_to_select_it():
     async with open_search(result_pages.EngineBehaviour()) as search:
         rows = {row.name: row for row in await search.list_providers()}
     assert rows["google_page"].usable

@@ -111,7 +111,7 @@ SENT = {
 }
 
 
-async def test_a_wish_is_sent_in_each_providers_own_words():
+async def test_options_are_sent_in_each_providers_own_parameters():
     async with open_wire() as w:
         for name, expected in SENT.items():
             asked = await w.ask(name, FULL_QUERY)
@@ -156,7 +156,7 @@ LOCALE_FIELDS = {
 }
 
 
-async def test_languages_and_countries_are_the_providers_own_codes():
+async def test_languages_and_countries_are_sent_as_each_providers_codes():
     async with open_wire() as w:
         for language, region, expected in LOCALES:
             for name, codes in expected.items():
@@ -216,14 +216,14 @@ RANGE_SENT = {
 }
 
 
-async def test_ranges_of_days_and_excluded_sites_are_sent_as_each_provider_takes_them():
+async def test_date_ranges_and_excluded_sites_are_sent_in_each_providers_format():
     async with open_wire() as w:
         for name, expected in RANGE_SENT.items():
             asked = await w.ask(name, RANGE)
             assert {key: asked.get(key) for key in expected} == expected, name
 
 
-async def test_several_sites_are_a_list_or_alternatives_and_paths_never_pass_for_hosts():
+async def test_several_sites_are_sent_as_a_list_or_alternatives_without_paths_as_hosts():
     both = Query("tea", sites=("a.example", "https://www.b.example/"))
     below = Query("tea", sites=("a.example/docs",))
     sent = {
@@ -240,7 +240,7 @@ async def test_several_sites_are_a_list_or_alternatives_and_paths_never_pass_for
         assert (await w.ask("firecrawl", below))["query"] == "tea site:a.example/docs"
 
 
-async def test_results_of_excluded_sites_and_of_other_days_are_dropped_whatever_a_provider_sends():
+async def test_results_from_excluded_sites_or_other_dates_are_always_dropped():
     rows = [
         {"title": "kept", "url": "https://a.example/", "page_age": "2026-03-05T10:00:00"},
         {"title": "no date", "url": "https://a.example/2"},
@@ -252,17 +252,17 @@ async def test_results_of_excluded_sites_and_of_other_days_are_dropped_whatever_
     assert [hit.title for hit in found.hits] == ["kept", "no date"]
 
 
-async def test_a_call_of_serper_never_asks_for_more_than_one_credit_buys():
+async def test_a_serper_call_never_asks_for_more_than_one_credit_buys():
     async with open_wire() as w:
         assert (await w.ask("serper", Query("tea", count=16)))["num"] == 10
 
 
-async def test_keys_of_you_go_to_its_own_host_for_them():
+async def test_you_com_has_separate_endpoints_with_and_without_a_key():
     assert load_providers()["you"].endpoint == "https://ydc-index.io/v1/search"
     assert load_providers()["you"].keyless_endpoint == "https://api.you.com/v1/agents/search"
 
 
-async def test_news_of_serpapi_are_found_in_groups_and_limited_by_operators():
+async def test_serpapi_news_are_flattened_from_groups_and_limited_by_operators():
     story = {"title": "Storm", "link": "https://a.example/1", "iso_date": "2026-03-05T10:00:00Z"}
     other = {"title": "Rain", "link": "https://b.example/2", "date": "03/05/2026"}
     body = {"search_metadata": {}, "news_results": [{"title": "Weather", "highlight": story, "stories": [other]}]}
@@ -276,14 +276,14 @@ async def test_news_of_serpapi_are_found_in_groups_and_limited_by_operators():
         assert (everything.hits[0].title, everything.hits[0].published) == ("Storm", "2026-03-05T10:00:00Z")
 
 
-async def test_exa_has_news_with_a_key_only():
+async def test_exa_searches_news_only_with_a_key():
     async with open_wire() as w:
         assert (await w.ask("exa", Query("tea", mode="news")))["category"] == "news"
         with pytest.raises(OutriderError, match="news search"):
             await w.find("exa", Query("tea", mode="news"), keyed=False)
 
 
-async def test_a_page_that_talks_of_titles_is_one_result_of_exas_hosted_text():
+async def test_a_page_that_contains_title_lines_is_one_result_of_exas_hosted_text():
     text = (
         "Title: Cards\nURL: https://a.example/\nText: A card has fields.\nTitle: its name\nand more\nand more\n"
         "and more\n\nTitle: Second\nAuthor: N/A\nPublished Date: 2026-03-01\nURL: https://b.example/\nText: Two."
@@ -295,7 +295,7 @@ async def test_a_page_that_talks_of_titles_is_one_result_of_exas_hosted_text():
     assert "its name" in hits[0].snippet
 
 
-async def test_the_second_page_begins_where_the_first_ended():
+async def test_the_second_page_starts_where_the_first_ended():
     starts = {
         "bing": ("offset", "5"),
         "google_cse": ("start", "6"),
@@ -307,7 +307,7 @@ async def test_the_second_page_begins_where_the_first_ended():
             assert (await w.ask(name, Query("tea", count=5, page=2)))[key] == value, name
 
 
-async def test_a_later_long_page_is_cut_from_an_answer_of_more_results_than_a_search_returns():
+async def test_a_later_page_is_cut_from_a_larger_answer():
     async with open_wire() as w:
         for name, field in (("exa", "numResults"), ("firecrawl", "limit")):
             found = await w.find(name, Query("tea", count=15, page=2))
@@ -335,7 +335,7 @@ async def test_exa_answers_without_a_key_in_every_dialect_of_the_protocol(style)
         ({"content": [{"type": "text", "text": "I could not do that"}]}, "bad_reply"),
     ],
 )
-async def test_exas_tool_failures_are_no_empty_results(result, code):
+async def test_exas_tool_failures_are_not_empty_results(result, code):
     async with open_wire(
         modes={"exa": "200"}, failure_bodies={"exa": {"jsonrpc": "2.0", "id": 2, "result": result}}
     ) as w:
@@ -411,7 +411,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("name", "status", "body", "code", "wait"), FAILURES, ids=lambda value: str(value)[:30])
-async def test_providers_own_ways_to_fail_are_understood(name, status, body, code, wait):
+async def test_provider_specific_failures_are_recognised(name, status, body, code, wait):
     async with open_wire(modes={name: status}, failure_bodies={name: body}) as w:
         failed = await w.failure(name)
     assert (failed["outcome"], failed["wait"]) == (code, wait)
@@ -433,7 +433,7 @@ async def test_searxng_with_some_silent_engines_still_answers():
         assert len((await w.find("searxng", Query("tea"))).hits) == 1
 
 
-async def test_serpapi_and_google_have_their_own_words_for_nothing():
+async def test_serpapi_and_google_report_empty_results_in_their_own_ways():
     empty = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
     bodies = {"serpapi": empty, "google_cse": {"kind": "x", "searchInformation": {"totalResults": "0"}}}
     async with open_wire(failure_bodies=bodies) as w:
@@ -453,7 +453,7 @@ async def test_brave_reports_what_is_left_of_the_month():
     assert health.quota_left == 14523
 
 
-async def test_an_http_date_is_a_wait_too():
+async def test_a_retry_after_date_is_converted_to_seconds():
     when = {"retry-after": "Fri, 20 Nov 2026 00:00:40 GMT"}
     async with open_wire(modes={"brave": "429"}, failure_headers={"brave": when}) as w:
         assert (await w.failure("brave"))["wait"] == 40

@@ -103,7 +103,7 @@ async def replay_answer(
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
-async def test_our_own_recordings_are_read_as_they_should_be(path):
+async def test_our_own_recordings_are_parsed_as_expected(path):
     case = json.loads(path.read_text())
     query = Query("oolong", mode=case.get("mode", "web"))
     found = await replay_answer(case["provider"], case["body"], query, keyed=case.get("keyed", True))
@@ -140,7 +140,7 @@ async def test_recorded_errors_are_typed(name):
 
 
 @needs_recorded
-def test_recorded_walls_are_recognised_and_results_are_not():
+def test_recorded_block_pages_are_recognised_and_results_are_not():
     pages = sorted((RECORDED or Path()).glob("*_html/2026_search_*.html"))
     assert pages
     for page in pages:
@@ -153,7 +153,7 @@ def test_recorded_walls_are_recognised_and_results_are_not():
 
 @needs_recorded
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
-def test_recorded_result_pages_give_what_their_names_say(engine):
+def test_recorded_result_pages_match_their_file_names(engine):
     pages = sorted((RECORDED or Path()).glob(f"{engine}_html/*.html"))
     assert pages
     for path in pages:

@@ -17,7 +17,7 @@ def test_no_form_and_no_long_piece_of_a_key_survives(before, key, after):
 
 
 @given(st.text(max_size=80))
-def test_text_without_a_key_stays(text):
+def test_text_without_a_key_is_unchanged(text):
     assert redact_secrets(text, ["a-key-that-nobody-writes", "", "abc"]) == text
 
 

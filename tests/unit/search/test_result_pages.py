@@ -58,18 +58,18 @@ def test_results_are_read_with_their_targets_and_texts(engine):
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
-def test_neither_advertisements_nor_the_engines_own_pages_nor_summaries_are_results(engine):
+def test_advertisements_own_pages_and_summaries_are_not_results(engine):
     titles = [title for title, _, _ in parse_engine_page(engine, "results")]
     assert not {"Buy oolong", "Buy oolong now", "More places", "Deals", "A summary nobody asked for"} & set(titles)
     assert len(titles) == len(set(titles)) <= 3
 
 
-def test_the_page_with_scripts_is_read_like_the_one_without():
+def test_the_scripted_page_is_parsed_like_the_plain_one():
     assert [row[0] for row in parse_engine_page("duckduckgo", "scripted")] == [FIRST_RESULT[0], SECOND[0]]
 
 
 @pytest.mark.parametrize("engine", ["google", "bing"])
-def test_an_address_is_a_result_once_in_whatever_way_it_is_written(engine):
+def test_an_address_written_in_several_ways_is_one_result(engine):
     assert len([row for row in parse_engine_page(engine, "results") if "formosa" in row[1] or "oolong" in row[1]]) == 2
 
 
@@ -78,17 +78,17 @@ def test_redirects_are_unwrapped_with_all_parameters_of_their_targets(engine):
     assert any(row[1].endswith("?a=1&b=2") for row in parse_engine_page(engine, "results"))
 
 
-def test_markup_that_is_text_stays_text():
+def test_escaped_markup_stays_text():
     assert any("<b> is no markup here" in row[2] for row in parse_engine_page("google", "results"))
 
 
 @pytest.mark.parametrize("engine", ["google", "bing", "duckduckgo", "ecosia", "yandex", "baidu"])
-def test_an_honest_nothing_is_no_failure_even_if_the_query_speaks_of_captchas(engine):
+def test_an_empty_result_is_not_a_failure_even_if_the_query_mentions_captchas(engine):
     assert parse_engine_page(engine, "nothing", NONSENSE) == []
 
 
 @pytest.mark.parametrize(("engine", "kind", "code"), WALLS)
-def test_what_stands_before_the_results_is_named(engine, kind, code):
+def test_block_and_consent_pages_are_named(engine, kind, code):
     with pytest.raises(Unavailable) as caught:
         parse_engine_page(engine, kind)
     assert caught.value.code == code
@@ -104,7 +104,7 @@ def test_the_final_address_reveals_a_block_page(engine, url, code):
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
-def test_a_page_laid_out_again_is_a_failure_and_never_nothing(engine):
+def test_a_redesigned_page_is_a_failure_and_never_an_empty_result(engine):
     with pytest.raises(Unavailable) as caught:
         parse_results(engine, result_pages.REDESIGNED_PAGE_HTML.format("oolong"))
     assert caught.value.code == "bad_reply"
@@ -118,7 +118,7 @@ def test_an_empty_page_is_a_block(engine):
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
-def test_headings_that_are_links_are_results_when_no_class_name_is_known_any_more(engine):
+def test_linked_headings_are_results_if_no_class_name_is_known(engine):
     link = '<a href="https://{0}.example/x?a=1"><h3>{0} &lt;b&gt;</h3></a>'
     row = f"<section>{link}<cite>{{0}}.example</cite><p>About {{0}}.</p></section>"
     ad = '<section><h3><a href="https://ad.example/">Pay</a></h3><span>Sponsored</span></section>'
@@ -130,26 +130,26 @@ def test_headings_that_are_links_are_results_when_no_class_name_is_known_any_mor
     ]
 
 
-def test_a_word_that_was_looked_for_is_no_label_of_an_advertisement():
+def test_a_query_word_is_not_taken_for_an_advertisement_label():
     page = '<main><h3><a href="https://one.example/">Ads</a></h3><p>How <b>ads</b> work</p></main>'
     assert [row[0] for row in parse_results("google", page, Query("ads"))] == ["Ads"]
 
 
 @pytest.mark.parametrize("engine", result_pages.ENGINES)
-def test_the_address_of_a_page_says_the_query_and_nothing_that_is_not_wanted(engine):
+def test_a_search_address_contains_the_query_and_no_unset_options(engine):
     plain_address = load_engines()[engine].build_url(Query("a b&c=d/ü", count=5))
     assert plain_address.startswith(load_engines()[engine].base_url)
     assert "a+b%26c%3Dd%2F%C3%BC" in plain_address
     assert "None" not in plain_address
 
 
-def test_google_is_asked_as_the_contract_says():
+def test_the_google_address_matches_the_contract():
     assert (
         load_engines()["google"].build_url(Query("tea pot", count=5)) == "https://www.google.com/search?q=tea+pot&num=5"
     )
 
 
-def test_dates_places_and_pages_are_said_where_the_engine_knows_them():
+def test_dates_regions_and_pages_are_sent_if_the_engine_supports_them():
     query = Query("tea", count=10, page=3, freshness="week", language="de", region="at", safe="strict")
     google = load_engines()["google"].build_url(query)
     assert all(each in google for each in ("tbs=qdr%3Aw", "hl=de", "gl=at", "start=20", "safe=active"))
@@ -160,14 +160,14 @@ def test_dates_places_and_pages_are_said_where_the_engine_knows_them():
 
 
 @given(st.text(), st.sampled_from(result_pages.ENGINES))
-def test_no_link_breaks_a_page(href, engine):
+def test_any_link_can_be_resolved(href, engine):
     facts = load_engines()[engine]
     url = resolve_result_url(facts, href, facts.base_url + "/search?q=x")
     assert not url or url.startswith(("http://", "https://"))
 
 
 @given(st.text(max_size=300), st.sampled_from(result_pages.ENGINES))
-def test_any_page_is_read_or_fails_typed(text, engine):
+def test_any_page_is_parsed_or_fails_with_a_known_code(text, engine):
     for markup in (text, f"<h3><a href='{html.escape(text)}'>{html.escape(text)}</a></h3>"):
         try:
             parse_results(engine, markup)
@@ -175,6 +175,6 @@ def test_any_page_is_read_or_fails_typed(text, engine):
             assert error.code in {"blocked", "bad_reply", "captcha", "consent"}  # noqa: PT017
 
 
-def test_a_page_of_nothing_but_headings_is_read_in_reasonable_time():
+def test_a_page_of_thousands_of_headings_is_read_in_reasonable_time():
     rows = "".join(f'<h3><a href="https://e{number}.example/">t</a></h3>' for number in range(30_000))
     assert len(parse_results("google", f"<main>{rows}</main>")) == 100

@@ -74,7 +74,7 @@ async def open_world(database: Database | None = None, **behaviour: Any) -> Asyn
             await http.close()
 
 
-async def test_quick_takes_the_first_answer_and_asks_no_one_else():
+async def test_quick_takes_the_first_answer_and_asks_no_other_provider():
     async with open_world() as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave"]
@@ -86,7 +86,7 @@ async def test_quick_takes_the_first_answer_and_asks_no_one_else():
 
 @pytest.mark.parametrize("left", FOUR)
 @pytest.mark.parametrize("way", CHAOS)
-async def test_whoever_is_left_answers_however_the_others_fail(left, way):
+async def test_any_remaining_provider_answers_however_the_others_fail(left, way):
     ways = dict.fromkeys(set(FOUR) - {left}, way)
     async with open_world(modes=ways) as w:
         for depth in ("quick", "balanced", "wide"):
@@ -120,7 +120,7 @@ async def test_without_a_network_the_error_says_so():
     assert caught.value.hint.startswith("no name resolves: check the network")
 
 
-async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
+async def test_the_keyless_chain_goes_from_tavily_to_pages_already_read():
     async def local(query: Query) -> list[SearchHit]:
         return [SearchHit(title=query.text, url="https://read.example/before")]
 
@@ -133,7 +133,7 @@ async def test_the_chain_without_keys_goes_from_tavily_to_what_was_read():
     assert [each.outcome for each in found.attempts] == ["rate_limited"] * 3 + ["ok"]
 
 
-async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
+async def test_an_empty_result_is_checked_with_one_other_provider_and_then_accepted():
     async with open_world(modes={"brave": "empty", "exa": "empty"}) as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
         assert w.asked == ["brave", "exa"]
@@ -142,20 +142,20 @@ async def test_an_honest_nothing_is_checked_with_one_other_and_then_believed():
     assert any("no results" in note for note in found.notes)
 
 
-async def test_what_the_second_finds_is_taken_after_an_honest_nothing():
+async def test_results_of_the_second_provider_replace_an_empty_result():
     async with open_world(modes={"brave": "empty"}) as w:
         found = await w.search(*FOUR).find(TEA_QUERY)
     assert (found.provider, len(found.hits)) == ("exa", 5)
 
 
-async def test_a_captcha_is_never_an_honest_nothing():
+async def test_a_captcha_is_never_taken_for_an_empty_result():
     async with open_world(modes={"brave": "captcha", "exa": "empty", "serper": "captcha"}) as w:
         found = await w.search("brave", "exa", "serper").find(TEA_QUERY)
     assert found.provider == "exa"
     assert found.notes == ("no results, says Exa",)
 
 
-async def test_wide_fuses_everybody_and_says_who_found_what():
+async def test_wide_fuses_all_providers_and_reports_who_found_what():
     async with open_world(modes={"serper": "500"}) as w:
         found = await w.search(*FOUR).find(TEA_QUERY, depth="wide")
         assert sorted(w.asked) == sorted(FOUR)
@@ -171,7 +171,7 @@ async def test_balanced_asks_three():
     assert found.provider == "brave+exa+serper"
 
 
-async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
+async def test_one_host_does_not_fill_a_fused_answer_unless_requested():
     async with open_world() as w:
         query = Query("tea", count=5, sites=("place1.example",))
         assert len((await w.search(*FOUR, per_domain=1).find(query, depth="wide")).hits) == 5
@@ -179,7 +179,7 @@ async def test_one_host_does_not_fill_a_fused_answer_unless_it_was_asked_for():
         assert len((await w.search(*FOUR, per_domain=2).find(open_query, depth="wide")).hits) == 2
 
 
-async def test_a_circuit_opens_is_passed_over_and_returns():
+async def test_a_circuit_opens_is_skipped_and_closes_again():
     async with open_world(modes={"brave": "captcha"}) as w:
         search = w.search("brave", "exa")
         assert (await search.find(TEA_QUERY)).attempts[0].outcome == "captcha"
@@ -204,7 +204,7 @@ async def test_before_giving_up_even_an_open_circuit_is_tried():
     assert found.provider == "brave"
 
 
-async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
+async def test_a_limited_provider_is_skipped_as_long_as_it_asked():
     async with open_world(modes={"brave": "429"}, failure_headers={"brave": {"retry-after": "30"}}) as w:
         search = w.search("brave", "exa")
         await search.find(TEA_QUERY)
@@ -215,7 +215,7 @@ async def test_a_limited_provider_is_left_alone_as_long_as_it_asked():
         assert (await search.find(TEA_QUERY)).provider == "brave"
 
 
-async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
+async def test_another_process_uses_what_this_one_learned(tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     async with open_world(database, modes={"brave": "captcha"}) as w:
         await w.search("brave", "exa").find(TEA_QUERY)
@@ -229,7 +229,7 @@ async def test_another_process_knows_what_this_one_learned(tmp_path: Path):
     await database.close()
 
 
-async def test_a_broken_database_breaks_no_search(tmp_path: Path):
+async def test_a_broken_database_does_not_stop_a_search(tmp_path: Path):
     database = Database.from_file(sqlite.create_migrated_file(tmp_path / "x.db"))
     async with database.write() as connection:
         await connection.exec_driver_sql("DROP TABLE search_health")
@@ -295,7 +295,7 @@ async def test_the_remedy_of_an_image_search_names_providers_that_have_images():
     assert not {"you", "tavily", "bing", "google_cse", "ddgs"} & set(hint.replace(",", "").split())
 
 
-async def test_nothing_usable_says_which_variable_to_set():
+async def test_without_a_usable_provider_the_hint_names_a_variable():
     async with open_world() as w:
         with pytest.raises(NotConfigured) as caught:
             await w.search(keyless=False).find(TEA_QUERY)
@@ -313,7 +313,7 @@ async def test_a_profile_is_asked_first_and_followed_by_the_chain():
         assert (await search.find(TEA_QUERY, profile="default")).profile == ""
 
 
-async def test_googles_api_warns_before_its_end_and_refuses_after_it():
+async def test_google_cse_warns_before_its_shutdown_and_refuses_afterwards():
     async with open_world() as w:
         profiles = {"g": {"provider": "google", "api_key": "g-key-123456", "cse_id": "c"}}
         search = w.search("brave", "google_cse", profiles=profiles, profile="g")
@@ -336,7 +336,7 @@ async def test_a_plugin_that_raises_anything_is_one_failed_attempt(caplog):
     assert "secret" not in caplog.text
 
 
-async def test_redirect_wrappers_and_doubles_are_gone_from_one_providers_answer():
+async def test_redirect_wrappers_and_duplicates_are_removed_from_one_providers_answer():
     rows = [
         {"title": "a", "url": "https://duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2F"},
         {"title": "a again", "url": "http://www.a.example/?utm_source=x"},
@@ -354,14 +354,14 @@ def test_a_query_out_of_range_is_refused(wrong):
         Query(**facts)
 
 
-async def test_two_failing_in_different_ways_leave_the_third():
+async def test_after_two_different_failures_the_third_provider_answers():
     async with open_world() as w:
         for first, second in itertools.pairwise(CHAOS):
             w.behaviour.modes = {"brave": first, "exa": second}
             assert (await w.search("brave", "exa", "serper").find(TEA_QUERY)).provider == "serper"
 
 
-async def test_memory_without_a_match_never_stands_for_a_web_that_could_not_be_asked():
+async def test_a_cache_without_a_match_does_not_hide_that_the_web_was_unreachable():
     async def nothing(_: Query) -> list[SearchHit]:
         return []
 
@@ -380,7 +380,7 @@ async def test_cached_results_in_place_of_the_web_are_marked():
     assert "read here before" in found.notes[-1]
 
 
-async def test_a_straggler_does_not_hold_up_those_who_have_answered():
+async def test_a_slow_provider_does_not_delay_those_that_have_answered():
     async with open_world(modes={"brave": "hang"}) as w:
         with anyio.fail_after(EVENT_TIMEOUT_S):
             found = await w.search("brave", "exa", "serper").find(TEA_QUERY, depth="balanced")

@@ -32,7 +32,7 @@ QUERIES = st.lists(
 
 
 @pytest.mark.parametrize("url", SAME)
-def test_the_addresses_of_one_page_have_one_form(url):
+def test_equivalent_addresses_have_one_canonical_form(url):
     assert canonicalize_url(url) == "https://example.com/a"
 
 
@@ -53,14 +53,14 @@ def test_different_pages_stay_different(one, other):
 
 
 @given(st.sampled_from(["http", "https", "HTTPS"]), HOSTS, PATHS, QUERIES)
-def test_the_form_is_stable(scheme, host, path, query):
+def test_canonicalization_is_idempotent(scheme, host, path, query):
     url = f"{scheme}://{host}/{path}" + ("?" + "&".join(f"{name}={value}" for name, value in query) if query else "")
     once = canonicalize_url(url)
     assert canonicalize_url(once) == once
 
 
 @given(st.text(max_size=60))
-def test_no_text_breaks_the_reading_of_addresses(text):
+def test_any_text_can_be_parsed_as_an_address(text):
     for each in (text, f"https://{text}", f"https://www.google.com/url?q={text}", f"https://bing.com/ck/a?u=a1{text}"):
         assert isinstance(canonicalize_url(each), str)
         assert isinstance(unwrap_redirect(each), str)
@@ -68,7 +68,7 @@ def test_no_text_breaks_the_reading_of_addresses(text):
         is_within_site(each, "example.com")
 
 
-def test_redirects_that_lead_nowhere_safe_stay_as_they_are():
+def test_redirects_to_unsafe_targets_are_not_unwrapped():
     for url in (
         "https://duckduckgo.com/l/?uddg=javascript%3Aalert(1)",
         "https://www.google.com/url?q=/search",

@@ -27,7 +27,7 @@ def test_without_any_settings_the_keyless_chain_is_used():
     assert list_names(plan_available()) == ["tavily", "you", "exa"]
 
 
-def test_keys_from_the_environment_come_before_the_keyless():
+def test_keys_from_the_environment_come_before_keyless_providers():
     made = plan_available(
         BRAVE_API_KEY="b-key", DUST_MANAGED_SERP_API_KEY="s-key", GOOGLE_API_KEY="g", GOOGLE_CSE_ID="c"
     )
@@ -59,14 +59,14 @@ def test_a_profiles_options_are_read_and_placeholders_ignored():
     assert (access.timeout, access.endpoint, access.trusted) == (20.0, "https://gate.example/v7.0", True)
 
 
-def test_a_profile_with_placeholders_says_what_to_write_where():
+def test_a_profile_with_placeholders_says_what_to_fill_in_and_where():
     with pytest.raises(NotConfigured) as caught:
         plan_available(SearchSettings(profiles=WEB_JSON, profile="google"))
     text = f"{caught.value} {caught.value.hint}"
     assert all(part in text for part in ("'google'", "api_key", "cse_id", "~/.outrider/web.json"))
 
 
-def test_a_keyless_profile_may_leave_the_key_out_but_not_leave_it_unfilled():
+def test_a_keyless_profile_may_omit_the_key_but_not_keep_its_placeholder():
     profiles = {"free": {"provider": "tavily"}, "unfilled": {"provider": "tavily", "api_key": "replace-me"}}
     made = plan_available(SearchSettings(profiles=profiles, profile="free"))
     assert made.candidates[0].access.keyless
@@ -127,7 +127,7 @@ def test_an_impossible_timeout_warns_and_becomes_twenty(seconds):
     assert any("timeout_s" in warning for warning in made.warnings)
 
 
-def test_order_and_disabled_and_keyless_are_obeyed():
+def test_order_disabled_and_keyless_settings_are_obeyed():
     settings = SearchSettings(order=["exa", "you"], disabled=["tavily"])
     assert list_names(plan_available(settings)) == ["exa", "you"]
     assert list_names(plan_available(SearchSettings(keyless=False))) == []
@@ -139,7 +139,7 @@ def test_the_same_key_in_profile_and_environment_is_asked_once():
     assert list_names(made).count("brave") == 1
 
 
-def test_another_key_starts_with_a_clean_record():
+def test_another_key_has_its_own_health_record():
     one, other = (plan_available(BRAVE_API_KEY=key).candidates[0].access for key in ("k-123456", "k-654321"))
     assert one.id != other.id
     assert "123456" not in one.id
@@ -160,7 +160,7 @@ async def _find_nothing(_query):
     return []
 
 
-def test_doctor_hears_what_is_missing_and_how_to_get_it():
+def test_the_doctor_reports_what_is_missing_and_how_to_get_it():
     report = explain_providers(
         SearchSettings(disabled=["you"]), {"BRAVE_API_KEY": "k"}, services=SearchServices(search_local=_find_nothing)
     )

@@ -99,7 +99,7 @@ async def test_each_source_answers_in_the_usual_shape():
             assert [each.outcome for each in found.attempts] == ["ok"], name
 
 
-async def test_pages_follow_each_other_where_a_source_has_them():
+async def test_result_pages_do_not_overlap():
     async with open_world() as w:
         for name in sorted(set(load_sources()) - {"pypi"}):
             pages = [await w.search.find(Query("tea", count=5, page=page), source=name) for page in (1, 2, 3)]
@@ -122,7 +122,7 @@ ASKED = [
 ]
 
 
-async def test_days_owners_and_sites_are_said_in_each_sources_own_words():
+async def test_dates_owners_and_sites_are_sent_in_each_sources_own_parameters():
     async with open_world() as w:
         for name, query, expected in ASKED:
             asked = await w.send_query(name, query)
@@ -150,7 +150,7 @@ async def test_the_words_of_a_query_are_tried_as_names_of_python_packages():
         assert all(request.path.count("/") == 3 for request in w.behaviour.requests)
 
 
-async def test_a_source_that_asks_for_a_pause_gets_it():
+async def test_a_source_that_asks_for_a_pause_is_paused():
     async with open_world() as w:
         w.behaviour.backoff = 10
         assert (await w.search.find(TEA_QUERY, source="stackexchange")).hits
@@ -186,7 +186,7 @@ async def test_a_source_that_fails_says_how_and_what_to_do_instead():
         assert "search the web with site=" in failed["hint"], name
 
 
-async def test_an_operators_token_goes_to_github_alone_and_shows_nowhere():
+async def test_the_operators_token_is_sent_to_github_only_and_never_shown():
     async with open_world(providers={"github": {"api_key": "ghp_a1b2c3d4e5f6g7h8"}}) as w:
         await w.search.find(TEA_QUERY, source="github")
         await w.search.find(TEA_QUERY, source="github_issues")
@@ -197,7 +197,7 @@ async def test_an_operators_token_goes_to_github_alone_and_shows_nowhere():
     assert "a1b2c3d4" not in str(failed)
 
 
-async def test_a_source_that_the_operator_has_turned_off_is_refused_with_the_way_on():
+async def test_a_source_that_the_operator_disabled_is_refused_with_a_remedy():
     for settings in ({"disabled": ["github"]}, {"keyless": False}):
         async with open_world(**settings) as w:
             with pytest.raises(NotConfigured, match="github is turned off") as caught:
@@ -220,7 +220,7 @@ async def test_a_web_search_never_asks_a_source():
         assert not w.behaviour.requests
 
 
-async def test_every_source_is_asked_before_a_release():
+async def test_a_check_of_all_providers_asks_every_source():
     async with open_world(disabled=sorted(load_providers())) as w:
         attempts = await w.search.ask_every_provider(Query("anything", count=3))
         assert {each.provider: each.outcome for each in attempts} == dict.fromkeys(load_sources(), "ok")

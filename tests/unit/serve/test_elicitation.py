@@ -42,14 +42,14 @@ def submit_form(state: str, answer: ElicitResult) -> tuple[dict[str, QuestionAns
     return dict(call.answers), call.state
 
 
-def test_one_question_is_asked_in_its_own_words_and_must_be_answered():
+def test_a_single_question_is_asked_verbatim_and_is_required():
     asked, _ = build_form(SEND)
     assert asked.message == SEND.message
     assert asked.requested_schema["required"] == ["qst_send"]
     assert asked.requested_schema["properties"]["qst_send"]["enum"] == ["approved", "rejected", "always_approved"]
 
 
-def test_several_are_numbered_and_none_must_be_answered():
+def test_several_questions_are_numbered_and_optional():
     asked, _ = build_form(SEND, LOGIN, WHICH)
     assert [line.split(" ")[0] for line in asked.message.splitlines()[1:]] == ["1.", "2.", "3."]
     assert asked.requested_schema["required"] == []
@@ -60,7 +60,7 @@ def test_several_are_numbered_and_none_must_be_answered():
     assert fields["qst_send_reason"]["title"] == "1. Why (for the agent)"
 
 
-def test_what_is_filled_in_is_decided_and_the_rest_is_left_open():
+def test_filled_fields_are_decisions_and_empty_ones_stay_open():
     _, state = build_form(SEND, LOGIN, WHICH)
     content = {"qst_send": "rejected", "qst_send_reason": "too early", "qst_which": "Bob Miller", "qst_login": ""}
     answers, goes_on = submit_form(state, ElicitResult(action="accept", content=content))
@@ -72,7 +72,7 @@ def test_what_is_filled_in_is_decided_and_the_rest_is_left_open():
 
 
 @pytest.mark.parametrize("said", ["yes", "answered", "APPROVED", True, 1, None, ["approved"]])
-def test_what_the_form_did_not_offer_decides_nothing(said: Any):
+def test_values_that_the_form_did_not_offer_decide_nothing(said: Any):
     _, state = build_form(SEND)
     answer = ElicitResult.model_construct(action="accept", content={"qst_send": said})
     assert submit_form(state, answer)[0] == {}
@@ -83,7 +83,7 @@ def test_a_login_is_not_allowed_forever():
     assert submit_form(state, ElicitResult(action="accept", content={"qst_login": "always_approved"}))[0] == {}
 
 
-def test_declining_refuses_what_was_asked_and_closing_decides_nothing():
+def test_declining_rejects_all_questions_and_closing_decides_nothing():
     _, state = build_form(SEND, LOGIN)
     assert submit_form(state, ElicitResult(action="decline"))[0] == {
         "qst_send": QuestionAnswer("rejected"),
@@ -92,7 +92,7 @@ def test_declining_refuses_what_was_asked_and_closing_decides_nothing():
     assert submit_form(state, ElicitResult(action="cancel"))[0] == {}
 
 
-def test_answers_to_what_was_not_asked_are_left_out():
+def test_answers_to_unknown_questions_are_ignored():
     _, state = build_form(SEND)
     assert submit_form(state, ElicitResult(action="accept", content={"qst_other": "approved"}))[0] == {}
 
@@ -104,7 +104,7 @@ def test_a_call_without_state_is_a_new_one():
     assert resume_call(Call(session="s"), params) == (Call(session="s"), False)
 
 
-def test_hosts_decisions_are_read_and_nonsense_is_left_out():
+def test_hosts_decisions_are_parsed_and_invalid_ones_ignored():
     given = [
         {"actionId": "a", "decision": "approved"},
         {"actionId": "b", "decision": "rejected", "reason": "no"},

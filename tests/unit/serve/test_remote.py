@@ -79,7 +79,7 @@ async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]
     assert not found["wipe"].idempotent
 
 
-async def test_it_starts_at_the_first_use_and_once(pages: Path):
+async def test_a_server_starts_once_at_its_first_use(pages: Path):
     async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         assert not pages.exists()
         await call_tool(await find_tool(remote, "notes", "look"))
@@ -93,7 +93,7 @@ async def test_it_ends_with_the_app(pages: Path):
     await wait_until_ended(read_diary(pages)[0]["pid"])
 
 
-async def test_with_it_end_the_processes_that_it_left_behind(pages: Path):
+async def test_processes_left_behind_by_a_server_end_with_it(pages: Path):
     async with open_servers(notes=build_program_settings(DIARY=str(pages), CHILD="1")) as remote:
         await remote.list_tools("notes")
     child = next(each["child"] for each in read_diary(pages) if each["what"] == "child")
@@ -115,7 +115,7 @@ def _read_process_state(pid: int) -> str:
         return ""
 
 
-async def test_it_sees_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch):
+async def test_a_server_does_not_inherit_our_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-ours")
     async with open_servers(
         {"TOKEN": "t"}, notes=build_program_settings(THEIRS="${TOKEN}", ELSE="${NONE:-there}")
@@ -149,7 +149,7 @@ async def test_all_kinds_of_content_come_through():
     assert result.data == {"count": 4}
 
 
-async def test_what_results_only_name_can_be_read():
+async def test_resources_named_in_results_can_be_read():
     async with open_servers(notes=build_program_settings()) as remote:
         read = await find_tool(remote, "notes", "read_resource")
         assert (read.name, read.stake, read.untrusted) == ("notes_read_resource", "never_ask", True)
@@ -182,7 +182,7 @@ async def test_a_server_that_died_is_started_again_for_the_next_call(pages: Path
     assert [each["what"] for each in read_diary(pages)] == ["started", "die", "started", "look"]
 
 
-async def test_one_that_was_killed_while_nobody_called_costs_no_call(pages: Path):
+async def test_a_server_killed_while_idle_is_restarted_for_the_next_call(pages: Path):
     async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         look = await find_tool(remote, "notes", "look")
         os.kill(read_diary(pages)[0]["pid"], 9)
@@ -196,7 +196,7 @@ async def _is_connected(remote: RemoteServers) -> bool:
 
 
 @pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
-async def test_tools_that_come_are_seen(env: dict[str, str]):
+async def test_newly_added_tools_are_noticed(env: dict[str, str]):
     async with open_servers(notes=build_program_settings(**env)) as remote:
         before = len(await remote.list_tools("notes"))
         await call_tool(await find_tool(remote, "notes", "grow"))
@@ -205,7 +205,7 @@ async def test_tools_that_come_are_seen(env: dict[str, str]):
         assert (await call_tool(await find_tool(remote, "notes", "fresh"))).text == "fresh: "
 
 
-async def test_an_address_of_this_machine_is_reached_because_the_operator_wrote_it():
+async def test_a_local_address_is_reached_because_the_operator_configured_it():
     async with (
         http_servers.serve_app(mcp_servers.build_http_app()) as url,
         open_servers(notes=McpServerSettings(url=f"{url}/mcp")) as remote,
@@ -256,7 +256,7 @@ async def test_a_server_that_cannot_be_used_gives_the_reason(
     assert remedy in caught.value.hint
 
 
-async def test_what_a_program_writes_to_standard_error_is_logged_without_its_token_and_told_to_no_one_else(
+async def test_standard_error_of_a_program_is_logged_without_tokens_and_reported_nowhere_else(
     caplog: pytest.LogCaptureFixture,
 ):
     started = build_program_settings(BROKEN="${DIARY_TOKEN}")
@@ -268,7 +268,7 @@ async def test_what_a_program_writes_to_standard_error_is_logged_without_its_tok
     assert "tok-4711" not in caplog.text + caught.value.message
 
 
-async def test_a_server_that_nobody_configured_is_named_with_the_nearest():
+async def test_an_unknown_server_is_answered_with_the_nearest_name():
     async with open_servers(notes=build_program_settings()) as remote:
         with pytest.raises(NotFound) as caught:
             await remote.list_tools("note")

@@ -36,7 +36,7 @@ def test_a_list_is_separated_by_commas_or_is_json(field: str, text: str, value: 
 
 @pytest.mark.parametrize("field", ["text", "maybe"])
 @pytest.mark.parametrize("text", ["a,b", "[a", '{"a": 1}', "[::1]"])
-def test_a_text_stays_a_text_however_it_looks(field: str, text: str):
+def test_text_settings_are_never_parsed_as_something_else(field: str, text: str):
     assert parse_text_value(text, Outer, ("inner", field)) == text
 
 
@@ -51,11 +51,11 @@ def test_json_that_does_not_parse_names_the_setting(text: str):
         parse_text_value(text, Outer, ("inner", "stakes"))
 
 
-def test_what_no_model_knows_stays_a_text():
+def test_a_value_of_an_unknown_setting_stays_text():
     assert parse_text_value("a,b", Outer, ("other", "thing")) == "a,b"
 
 
-def test_two_underscores_lead_one_level_down(read: Read):
+def test_double_underscores_separate_levels(read: Read):
     environ = {
         "OUTRIDER_TOOLSETS": "web, browser",
         "OUTRIDER_TOOLS__DISABLE": "web_fetch",
@@ -83,7 +83,7 @@ def test_a_whole_section_can_be_json_and_one_field_of_it_still_be_set(read: Read
 
 
 @pytest.mark.parametrize("empty", ["", "   "])
-def test_an_empty_variable_says_nothing(read: Read, empty: str):
+def test_an_empty_variable_is_ignored(read: Read, empty: str):
     environ = {"OUTRIDER_TOOLS__ENABLE": empty, "OUTRIDER_SERVE__PORT": empty, "OUTRIDER_DATA_DIR": empty}
     assert read(environ).settings == Settings()
 
@@ -106,7 +106,7 @@ def test_an_empty_variable_says_nothing(read: Read, empty: str):
         ("OUTRIDER_SEARCH__PROVIDERS", "search.providers: Input should be a valid dictionary"),
     ],
 )
-def test_a_variable_that_means_nothing_is_an_error_that_names_it(read: Read, variable: str, message: str):
+def test_an_unknown_variable_is_an_error_that_names_it(read: Read, variable: str, message: str):
     with pytest.raises(InvalidInput) as caught:
         read({variable: "x"})
     assert caught.value.message.startswith(f"settings: {message.format(variable=variable)}")
@@ -131,7 +131,7 @@ def test_a_variable_that_cannot_be_read_is_named(read: Read, environ: dict[str, 
     assert caught.value.message.startswith(message)
 
 
-def test_a_data_folder_that_cannot_be_made_is_named_with_its_variable(read: Read):
+def test_an_impossible_data_folder_is_named_with_its_variable(read: Read):
     with pytest.raises(InvalidInput) as caught:
         read({"OUTRIDER_DATA_DIR": "/dev/null/x"})
     assert "/dev/null is not one (from the variable OUTRIDER_DATA_DIR)" in caught.value.message
@@ -139,12 +139,12 @@ def test_a_data_folder_that_cannot_be_made_is_named_with_its_variable(read: Read
         read({"OUTRIDER_DATA_DIR": f"/tmp/{'x' * 300}"})
 
 
-def test_other_programs_variables_are_none_of_ours():
+def test_variables_of_other_programs_are_ignored():
     others = {"PATH": "x", "MY_OUTRIDER_X": "y", "outrider_names": "z", "OUTRIDER_FLOW_PASSWORD": "of a flow"}
     assert load_environment(others, Settings).values == {}
 
 
-def test_flags_are_put_where_their_name_says():
+def test_flags_are_stored_at_the_path_they_name():
     values: dict[str, Any] = {}
     set_value(values, ("search", "profile"), "a")
     set_value(values, ("search", "order"), ["b"])

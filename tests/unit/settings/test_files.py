@@ -111,7 +111,9 @@ def test_a_folder_or_device_in_place_of_a_file_is_an_error(read: Read, home: Pat
 
 
 @pytest.mark.parametrize("target", ["nowhere", "settings.json"])
-def test_a_link_that_leads_nowhere_may_hide_what_is_forbidden(read: Read, write_in_workspace: Write, target: str):
+def test_a_dangling_link_is_an_error_because_it_may_hide_restrictions(
+    read: Read, write_in_workspace: Write, target: str
+):
     link = write_in_workspace(".outrider/settings.json", "{}")
     link.unlink()
     link.symlink_to(target)
@@ -133,7 +135,7 @@ def test_a_link_that_leads_nowhere_may_hide_what_is_forbidden(read: Read, write_
         ({"search": {"order": ["a", 5]}}, "search.order.1: Input should be a valid string (from {path})"),
     ],
 )
-def test_an_unknown_name_or_a_wrong_value_is_an_error_that_says_where_it_stands(
+def test_an_unknown_name_or_a_wrong_value_is_an_error_naming_its_file(
     read: Read, write_in_home: Write, content: Any, message: str
 ):
     write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave"}}})
@@ -143,7 +145,7 @@ def test_an_unknown_name_or_a_wrong_value_is_an_error_that_says_where_it_stands(
     assert caught.value.message == f"settings: {message.format(path=path)}"
 
 
-def test_all_that_is_wrong_is_reported_at_once(read: Read, write_in_home: Write):
+def test_all_mistakes_are_reported_at_once(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {"keep_days": 0, "names": "x", "zzz": 1})
     with pytest.raises(InvalidInput) as caught:
         read()
@@ -151,7 +153,7 @@ def test_all_that_is_wrong_is_reported_at_once(read: Read, write_in_home: Write)
 
 
 @pytest.mark.parametrize("profiles", [5, "x", [1], None, True])
-def test_profiles_that_are_no_object_are_left_out_with_a_warning(read: Read, write_in_home: Write, profiles: Any):
+def test_profiles_that_are_not_an_object_are_ignored_with_a_warning(read: Read, write_in_home: Write, profiles: Any):
     path = write_in_home(".outrider/web.json", {"profiles": profiles})
     assert read().settings.search.profiles == {}
     assert read().warnings == (f"{path}: 'profiles' is not an object; it is ignored",)
@@ -164,7 +166,7 @@ def test_a_profile_that_is_not_an_object_is_left_out_with_a_warning(read: Read, 
     assert read().warnings == (f"{path}: profile 'bad' is not an object; it is ignored",)
 
 
-def test_what_dogent_says_of_other_things_is_none_of_ours(read: Read, write_in_home: Write, write_in_workspace: Write):
+def test_unrelated_settings_of_dogent_are_ignored(read: Read, write_in_home: Write, write_in_workspace: Write):
     write_in_home(".dogent/web.json", {"version": 1})
     write_in_workspace(".dogent/dogent.json", {"profile": "gpt", "images_path": "./pics", "web_profile": 5})
     loaded = read()
@@ -195,7 +197,7 @@ def test_a_home_that_is_a_file_is_an_empty_home(tmp_path: Path):
     st.sampled_from(SETTINGS_FILES),
     st.dictionaries(SETTING_NAMES, JSON, max_size=4),
 )
-def test_no_content_of_any_file_crashes(
+def test_any_content_of_any_file_is_read_or_refused(
     write_in_home: Write, home: Path, workspace: Path, content: Any, name: str, other: Any
 ):
     for each in SETTINGS_FILES:
@@ -211,7 +213,7 @@ def test_no_content_of_any_file_crashes(
         assert loaded.list_rows()
 
 
-def test_a_file_as_deep_as_json_can_be_does_not_crash(read: Read, write_in_workspace: Write):
+def test_very_deeply_nested_json_does_not_crash(read: Read, write_in_workspace: Write):
     write_in_workspace(".outrider/settings.json", '{"search": ' * 900 + "1" + "}" * 900)
     assert len(read().warnings) == 1
 
@@ -248,7 +250,7 @@ def test_a_removed_setting_is_ignored_with_a_warning(read: Read, write_in_home: 
         ),
     ],
 )
-def test_a_setting_with_another_name_now_is_an_error_that_says_which(
+def test_a_renamed_setting_is_an_error_that_names_the_new_one(
     read: Read, write_in_home: Write, setting: dict[str, Any], told: str
 ):
     path = write_in_home(".outrider/settings.json", setting)

@@ -37,7 +37,7 @@ def test_profiles_to_fill_in_are_created_for_the_owner_alone(home: Path, web: Pa
     assert web.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_create_profile_template_is_valid_and_changes_no_choice(home: Path, tmp_path: Path):
+def test_the_profile_template_is_valid_and_changes_no_choice(home: Path, tmp_path: Path):
     create_profile_template(home)
     loaded = load(environ={}, home=home, workspace=tmp_path)
     assert loaded.warnings == ()
@@ -62,7 +62,7 @@ def test_other_processes_never_see_an_incomplete_template(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"profiles": {}}'])
-def test_what_is_there_is_never_overwritten(home: Path, web: Path, content: str):
+def test_an_existing_file_is_never_overwritten(home: Path, web: Path, content: str):
     web.parent.mkdir()
     web.write_text(content)
     web.chmod(0o644)
@@ -71,7 +71,7 @@ def test_what_is_there_is_never_overwritten(home: Path, web: Path, content: str)
     assert web.stat().st_mode & 0o777 == 0o644
 
 
-def test_not_even_a_link_to_nowhere_is_followed(home: Path, web: Path, tmp_path: Path):
+def test_even_a_dangling_link_is_not_followed(home: Path, web: Path, tmp_path: Path):
     web.parent.mkdir()
     web.symlink_to(tmp_path / "elsewhere")
     create_profile_template(home)
@@ -86,7 +86,7 @@ def test_a_home_that_cannot_be_written_is_fine(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="needs a user other than root, who may write everywhere")
-def test_a_home_that_may_only_be_read_is_fine(home: Path, web: Path):
+def test_a_read_only_home_is_fine(home: Path, web: Path):
     home.chmod(0o500)
     create_profile_template(home)
     assert not web.exists()

@@ -30,7 +30,7 @@ def test_a_file_of_another_host_is_read_as_it_is(read: Read, write_in_home: Writ
     assert [each for each in loaded.warnings if "mcp.json" in each and "github.autoApprove is ignored" in each]
 
 
-def test_the_settings_stand_above_that_file(read: Read, write_in_home: Write):
+def test_settings_take_precedence_over_that_file(read: Read, write_in_home: Write):
     write_in_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB}})
     write_in_home(".outrider/settings.json", {"mcpServers": {"github": {"disabled": True}, "linear": LINEAR}})
     servers = read().settings.mcpServers
@@ -46,7 +46,7 @@ def test_a_workspace_names_no_servers(read: Read, write_in_workspace: Write):
     assert any("mcpServers.evil.command" in each for each in loaded.warnings)
 
 
-def test_what_a_server_is_given_is_masked(read: Read, write_in_home: Write):
+def test_credentials_of_a_server_are_masked(read: Read, write_in_home: Write):
     write_in_home(".outrider/mcp.json", {"mcpServers": {"github": GITHUB, "linear": LINEAR}})
     rows = {name: value for name, value, _ in read().list_rows()}
     assert GITHUB_TOKEN not in json.dumps(rows)
@@ -63,7 +63,7 @@ def test_what_a_server_is_given_is_masked(read: Read, write_in_home: Write):
         ({"comand": "a"}, "no setting 'mcpServers.x.comand' (from command line), did you mean 'command'?"),
     ],
 )
-def test_mistakes_are_named_with_their_place(read: Read, server: dict[str, Any], said: str):
+def test_mistakes_are_named_with_their_location(read: Read, server: dict[str, Any], said: str):
     with pytest.raises(InvalidInput) as caught:
         read(mcpServers={"x": server})
     assert said in caught.value.message

@@ -18,7 +18,7 @@ def find_row(loaded: LoadedSettings, name: str) -> tuple[str, str]:
     return {name: (value, origin) for name, value, origin in loaded.list_rows()}[name]
 
 
-def test_the_strongest_place_wins_and_each_value_knows_its_origin(
+def test_the_strongest_source_wins_and_each_value_knows_its_origin(
     read: Read, write_in_home: Write, write_in_workspace: Write, workspace: Path
 ):
     assert find_row(read(), SETTING) == ('""', "default")
@@ -33,13 +33,13 @@ def test_the_strongest_place_wins_and_each_value_knows_its_origin(
     assert find_row(read(environ, search={"profile": "flag"}), SETTING) == ('"flag"', "command line")
 
 
-def test_the_app_and_not_only_its_rows_obeys(read: Read, write_in_home: Write):
+def test_merged_values_apply_to_the_settings_and_not_only_their_rows(read: Read, write_in_home: Write):
     write_in_home(".outrider/settings.json", {"search": {"profile": "home", "per_domain": 9}, "toolsets": ["web"]})
     settings = read({"OUTRIDER_SEARCH__PROFILE": "environment"}).settings
     assert (settings.search.profile, settings.search.per_domain, settings.toolsets) == ("environment", 9, ["web"])
 
 
-def test_profiles_of_all_files_are_laid_over_each_other_field_by_field(read: Read, write_in_home: Write):
+def test_profiles_of_all_files_are_merged_field_by_field(read: Read, write_in_home: Write):
     dogent = write_in_home(
         ".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "old", "timeout_s": 5}}}
     )
@@ -68,9 +68,7 @@ def test_a_profile_may_have_a_dot_in_its_name(read: Read, write_in_home: Write):
 
 
 @pytest.mark.parametrize("template", ["replace-me", "REPLACE WITH YOUR KEY", "", "  ", None])
-def test_a_template_that_nobody_filled_in_does_not_hide_a_real_value(
-    read: Read, write_in_home: Write, template: str | None
-):
+def test_an_unfilled_template_does_not_hide_a_real_value(read: Read, write_in_home: Write, template: str | None):
     write_in_home(".dogent/web.json", {"profiles": {"b": {"provider": "brave", "api_key": "real"}}})
     write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", "api_key": template}}})
     write_in_home(".outrider/keys.json", {"tavily": "real"})
@@ -79,18 +77,18 @@ def test_a_template_that_nobody_filled_in_does_not_hide_a_real_value(
     assert search.profiles["b"]["api_key"] == search.providers["tavily"]["api_key"] == "real"
 
 
-def test_a_template_stays_where_there_is_nothing_better(read: Read, write_in_home: Write):
+def test_a_template_is_kept_if_there_is_nothing_better(read: Read, write_in_home: Write):
     write_in_home(".outrider/web.json", {"profiles": {"b": {"api_key": "replace-me"}}})
     assert read().settings.search.profiles == {"b": {"api_key": "replace-me"}}
 
 
-def test_outside_of_credentials_such_a_value_is_meant(read: Read, write_in_workspace: Write):
+def test_placeholder_like_values_outside_of_credentials_are_kept(read: Read, write_in_workspace: Write):
     write_in_workspace(".outrider/settings.json", {"images_path": "./pictures", "search": {"profile": "brave"}})
     settings = read(images_path="./replaced", search={"profile": ""}).settings
     assert (settings.images_path, settings.search.profile) == ("./replaced", "")
 
 
-def test_an_empty_section_hides_nothing(read: Read, write_in_home: Write):
+def test_an_empty_section_overrides_nothing(read: Read, write_in_home: Write):
     write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave"}}})
     write_in_home(".outrider/settings.json", {"search": {}, "tools": {"stakes": {}}, "egress": {}})
     assert read(search={"profiles": {}}).settings.search.profiles == {"b": {"provider": "brave"}}
@@ -102,26 +100,26 @@ def test_every_setting_has_a_row(read: Read):
     assert {origin for _, _, origin in read().list_rows()} == {"default"}
 
 
-def test_settings_that_say_nothing_are_the_defaults(read: Read, home: Path):
+def test_empty_settings_are_the_defaults(read: Read, home: Path):
     assert read().settings == Settings()
     assert read().warnings == ()
     assert read().settings.database_url == f"sqlite+aiosqlite:///{home / '.outrider' / 'outrider.db'}"
 
 
-def test_data_is_kept_in_the_home_that_was_given(workspace: Path):
+def test_data_is_stored_in_the_given_home(workspace: Path):
     loaded = load(environ={}, home=workspace, workspace=workspace)
     assert loaded.settings.data_dir == workspace / ".outrider"
     assert find_row(loaded, "data_dir")[1] == "default"
 
 
-def test_without_arguments_the_process_own_places_are_read(home: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_arguments_the_process_environment_and_home_are_read(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OUTRIDER_KEEP_DAYS", "3")
     assert load().settings.keep_days == 3
     assert load().settings.data_dir == home / ".outrider"
     assert load().environ is os.environ
 
 
-def test_a_workspace_that_is_the_home_is_no_workspace(home: Path, write_in_home: Write):
+def test_settings_of_a_home_used_as_workspace_are_not_restricted(home: Path, write_in_home: Write):
     write_in_home(".outrider/settings.json", {"serve": {"port": 1234}})
     loaded = load(environ={}, home=home, workspace=home)
     assert (loaded.settings.serve.port, loaded.warnings) == (1234, ())

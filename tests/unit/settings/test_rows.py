@@ -23,7 +23,7 @@ def list_shown(loaded: LoadedSettings) -> dict[str, str]:
 @pytest.mark.parametrize(
     "value", [API_KEY, {"deep": API_KEY}, [API_KEY], [{"a": {"b": API_KEY}}]], ids=["text", "object", "list", "mixed"]
 )
-def test_what_may_be_a_credential_is_masked(read: Read, write_in_home: Write, field: str, value: Any):
+def test_possible_credentials_are_masked(read: Read, write_in_home: Write, field: str, value: Any):
     write_in_home(".outrider/web.json", {"profiles": {"b": {"provider": "brave", field: value}}})
     write_in_home(".outrider/keys.json", {"brave": {field: value}})
     rows = list_shown(read())
@@ -31,14 +31,14 @@ def test_what_may_be_a_credential_is_masked(read: Read, write_in_home: Write, fi
     assert SECRET_MASK in rows.values()
 
 
-def test_a_plain_key_and_a_profile_that_is_only_a_text_are_masked(read: Read, write_in_home: Write):
+def test_a_bare_key_and_a_profile_that_is_only_a_string_are_masked(read: Read, write_in_home: Write):
     write_in_home(".outrider/keys.json", {"brave": API_KEY})
     write_in_home(".outrider/settings.json", {"search": {"profiles": {"odd": API_KEY}}})
     rows = list_shown(read())
     assert rows["search.providers.brave.api_key"] == rows["search.profiles.odd"] == SECRET_MASK
 
 
-def test_what_stands_next_to_a_credential_is_shown(read: Read, write_in_home: Write):
+def test_fields_next_to_a_credential_are_shown(read: Read, write_in_home: Write):
     profile = {"provider": "searxng", "endpoint": "https://s.example/search", "timeout_s": 5, "user_agent": "me"}
     write_in_home(".outrider/web.json", {"profiles": {"s": profile}})
     rows = list_shown(read())
@@ -47,7 +47,7 @@ def test_what_stands_next_to_a_credential_is_shown(read: Read, write_in_home: Wr
     }
 
 
-def test_the_token_of_the_server_is_masked_and_none_is_not(read: Read):
+def test_a_server_token_is_masked_and_an_empty_one_is_not(read: Read):
     assert list_shown(read({"OUTRIDER_SERVE__TOKEN": API_KEY}))["serve.token"] == SECRET_MASK
     assert list_shown(read())["serve.token"] == '""'
 
@@ -69,7 +69,7 @@ def test_a_password_inside_an_address_is_masked(read: Read, name: str, address: 
 
 
 @pytest.mark.parametrize(("name", "value"), [("search.keyless", "true"), ("keep_days", "30.0"), ("database", '""')])
-def test_what_only_sounds_like_a_secret_is_shown(read: Read, name: str, value: str):
+def test_settings_that_only_sound_secret_are_shown(read: Read, name: str, value: str):
     assert list_shown(read())[name] == value
 
 

@@ -59,14 +59,16 @@ def test_a_workspace_may_set_nothing_else(subtests: pytest.Subtests, read: Read,
 
 
 @pytest.mark.parametrize("name", ["tools", "search", "egress", "search.providers", "unknown", "tools.stakes.web_fetch"])
-def test_a_section_or_an_unknown_name_is_ignored_with_its_name(read: Read, write_in_workspace: Write, name: str):
+def test_a_section_or_unknown_name_in_a_workspace_is_ignored_with_a_warning(
+    read: Read, write_in_workspace: Write, name: str
+):
     write_in_workspace(FILE, build_nested(name, "evil"))
     loaded = read()
     assert loaded.settings == Settings()
     assert f"{name!r} is ignored" in loaded.warnings[0]
 
 
-def test_a_name_with_dots_is_not_the_setting_that_it_looks_like(read: Read, write_in_workspace: Write):
+def test_a_dotted_name_does_not_set_the_nested_setting(read: Read, write_in_workspace: Write):
     write_in_workspace(FILE, {"tools.disable": ["web_fetch"], "search": {"profile": "brave"}})
     loaded = read()
     assert (loaded.settings.tools.disable, loaded.settings.search.profile) == ([], "brave")
@@ -107,7 +109,7 @@ def test_a_workspace_cannot_lift_the_rule_to_respect_robots(
         ("search.disabled", ["bing"], ["brave"], ["bing", "brave"]),
     ],
 )
-def test_what_a_workspace_withholds_is_added_to_what_you_withhold(
+def test_disabled_items_of_a_workspace_are_added_to_the_users(
     read: Read,
     write_in_home: Write,
     write_in_workspace: Write,
@@ -125,7 +127,7 @@ def test_what_a_workspace_withholds_is_added_to_what_you_withhold(
 
 
 @pytest.mark.parametrize("theirs", [None, "x", 5, {}, {"a": 1}, [5]], ids=repr)
-def test_odd_values_never_lift_what_you_withhold(
+def test_invalid_workspace_values_never_lift_the_users_restrictions(
     read: Read, write_in_home: Write, write_in_workspace: Write, theirs: Any
 ):
     write_in_home(FILE, {"tools": {"disable": ["web_fetch"]}})
@@ -136,7 +138,7 @@ def test_odd_values_never_lift_what_you_withhold(
         assert "tools.disable" in error.message  # noqa: PT017
 
 
-def test_a_list_of_yours_that_is_wrong_stays_wrong(read: Read, write_in_home: Write, write_in_workspace: Write):
+def test_an_invalid_list_of_the_user_stays_an_error(read: Read, write_in_home: Write, write_in_workspace: Write):
     home = write_in_home(FILE, {"tools": {"disable": "web_fetch"}})
     write_in_workspace(FILE, {"tools": {"disable": ["web_search"]}})
     with pytest.raises(InvalidInput, match=r"tools\.disable: Input should be a valid list") as caught:
@@ -144,7 +146,7 @@ def test_a_list_of_yours_that_is_wrong_stays_wrong(read: Read, write_in_home: Wr
     assert str(home) in caught.value.message
 
 
-def test_the_environment_and_flags_are_yours_and_replace_the_list(read: Read, write_in_workspace: Write):
+def test_environment_variables_replace_the_workspaces_list(read: Read, write_in_workspace: Write):
     write_in_workspace(FILE, {"tools": {"disable": ["web_fetch"]}})
     assert read({"OUTRIDER_TOOLS__DISABLE": "web_search"}).settings.tools.disable == ["web_search"]
 
@@ -154,7 +156,7 @@ VALUES = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["x", 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.dictionaries(st.sampled_from(EVERY), VALUES | st.lists(VALUES, max_size=2), max_size=6))
-def test_no_workspace_ever_widens(
+def test_no_workspace_setting_ever_widens_access(
     write_in_home: Write, write_in_workspace: Write, home: Path, workspace: Path, content: dict[str, Any]
 ):
     mine = {"tools": {"disable": ["web_fetch"]}, "egress": {"deny": ["a.example"]}, "pages": {"robots": "respect"}}

@@ -21,7 +21,7 @@ from outrider.toolsets.run_agent.results import remove_images
         ("> ```\n> ![x](y)", "> ```\n> [x](y)"),
     ],
 )
-def test_what_would_load_something_is_only_shown(text: str, shown: str):
+def test_markup_that_would_load_something_is_only_shown(text: str, shown: str):
     assert remove_images(text) == shown
 
 
@@ -34,12 +34,12 @@ def test_what_would_load_something_is_only_shown(text: str, shown: str):
         "Tea is old :cite[abc]!",
     ],
 )
-def test_links_code_and_words_stay_as_they_are(text: str):
+def test_links_code_and_words_are_unchanged(text: str):
     assert remove_images(text) == text
 
 
 @given(st.text(alphabet="![]()<>img /`~\n:h", max_size=60))
-def test_outside_of_code_no_picture_is_left_and_a_second_time_changes_nothing(text: str):
+def test_no_picture_is_left_outside_of_code_and_a_second_run_changes_nothing(text: str):
     once = remove_images(text)
     assert remove_images(once) == once
     if "```" not in once and "~~~" not in once:

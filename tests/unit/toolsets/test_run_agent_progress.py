@@ -43,7 +43,7 @@ def build_events(*texts: str, step: int = 1, kind: str = "text") -> list[tuple[s
     return [(kind, {"text": text, "step": step}) for text in texts]
 
 
-async def test_many_words_make_few_notices_that_hold_the_text_so_far():
+async def test_many_words_cause_few_notices_that_contain_the_text_so_far():
     recorder = await follow_events("accumulated", build_events(*(f"word{number} " for number in range(200))))
     outputs = recorder.outputs("run_agent_generation_tokens")
     assert len(outputs) <= 5
@@ -59,7 +59,7 @@ async def test_deltas_make_up_the_text():
     assert all(each["delta"] for each in outputs)
 
 
-async def test_thinking_and_answer_are_distinguished_and_steps_by_lines():
+async def test_thinking_and_answer_are_separate_and_steps_are_lines():
     events = [*build_events("hm", kind="thinking"), *build_events("first"), *build_events("second", step=2)]
     recorder = await follow_events("accumulated", events)
     assert recorder.outputs("run_agent_chain_of_thought")[-1]["chainOfThought"] == "hm"
@@ -67,7 +67,7 @@ async def test_thinking_and_answer_are_distinguished_and_steps_by_lines():
 
 
 @pytest.mark.parametrize("style", ["accumulated", "deltas"])
-async def test_a_step_that_is_begun_again_takes_its_words_back(style: ProgressStyle):
+async def test_restarting_a_step_discards_its_earlier_words(style: ProgressStyle):
     events = [
         *build_events("kept"),
         *build_events("void", step=2),
@@ -86,7 +86,7 @@ async def test_tools_are_named_without_a_payload():
     assert [(message, output) for _, message, output in recorder.notices] == [("Web search", None)]
 
 
-async def test_an_agent_that_is_silent_for_long_gives_heartbeats():
+async def test_a_long_silent_agent_causes_heartbeats():
     recorder = ProgressRecorder()
     with anyio.fail_after(EVENT_TIMEOUT_S):
         async with ProgressFeed(Call(progress=recorder), "accumulated", heartbeat_interval_s=0.01).follow_run(IDS):
@@ -96,7 +96,7 @@ async def test_an_agent_that_is_silent_for_long_gives_heartbeats():
 
 
 @given(st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(max_size=5), st.integers(1, 3)), max_size=20))
-async def test_whatever_comes_the_numbers_rise_and_the_deltas_are_whole(events: list[tuple[str, str, int]]):
+async def test_progress_numbers_always_rise_and_deltas_are_complete(events: list[tuple[str, str, int]]):
     ordered = sorted(events, key=lambda event: event[2])
     recorder = await follow_events("deltas", [(kind, {"text": text, "step": step}) for kind, text, step in ordered])
     numbers = [done for done, _, _ in recorder.notices]

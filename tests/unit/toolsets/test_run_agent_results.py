@@ -40,7 +40,7 @@ def list_resources(made: Run, cited: CitedText) -> list[ResourceBlock]:
     return [item for item in build_answer_result(made, cited, USAGE, VND).content if isinstance(item, ResourceBlock)]
 
 
-def test_an_answer_is_trimmed_and_has_only_the_fields_that_hold_something():
+def test_an_answer_is_trimmed_and_has_only_non_empty_fields():
     (answer,) = list_resources(build_run(), CitedText(" Done. ", {}))
     assert (answer.text, answer.uri) == ("Done.", "outrider://conversations/cnv_1")
     assert answer.fields == {
@@ -52,7 +52,7 @@ def test_an_answer_is_trimmed_and_has_only_the_fields_that_hold_something():
     assert answer.fields["usage"]["cost"] == 0.01
 
 
-def test_thoughts_and_references_are_shown_where_there_are_some():
+def test_thoughts_and_references_are_included_if_present():
     refs: dict[str, Any] = {"p0q": {"title": "T", "href": "https://a.example"}}
     result = build_answer_result(build_run(thoughts=" hm "), CitedText("So :cite[p0q].", refs), USAGE, VND)
     (answer,) = result.content
@@ -61,7 +61,7 @@ def test_thoughts_and_references_are_shown_where_there_are_some():
     assert (result.meta[REFS_META_KEY], result.meta[RUN_META_KEY]["status"]) == (refs, "completed")
 
 
-def test_files_follow_the_answer_and_hidden_ones_do_not():
+def test_visible_files_follow_the_answer():
     files = [
         {"id": "fil_1", "title": "report.csv", "content_type": "text/csv", "uri": "outrider://artifacts/fil_1"},
         {"id": "fil_2", "hidden": True},
@@ -83,7 +83,7 @@ def test_an_incomplete_answer_explains_how_to_continue(reason: str, words: str):
     assert (answer.fields["status"], answer.fields["stopReason"]) == ("partial", reason)
 
 
-def test_work_that_continues_reports_how_to_return():
+def test_unfinished_work_reports_how_to_return():
     result = build_pending_result(build_run(status="running"), USAGE, waited=True)
     assert 'agent_run {"runId": "run_1"}' in result.text
     assert "cancel_agent_run" in result.text
@@ -102,7 +102,7 @@ def test_work_that_continues_reports_how_to_return():
         (None, Unavailable, "cnv_1"),
     ],
 )
-def test_a_failure_keeps_its_kind_and_what_was_there(error: Any, kind: type[OutriderError], words: str):
+def test_a_failure_keeps_its_kind_and_the_partial_answer(error: Any, kind: type[OutriderError], words: str):
     told = build_run_error(build_run(status="failed", stop_reason="error", error=error, answer="so far"), USAGE)
     assert isinstance(told, kind)
     assert told.message.startswith("agent 'clerk' failed: ")
@@ -110,7 +110,7 @@ def test_a_failure_keeps_its_kind_and_what_was_there(error: Any, kind: type[Outr
     assert (told.details["partial"], told.details["runId"]) == ("so far", "run_1")
 
 
-def test_a_cancelled_run_is_not_to_be_repeated():
+def test_a_cancelled_run_tells_the_caller_not_to_repeat_it():
     told = build_run_error(build_run(status="cancelled"), USAGE)
     assert isinstance(told, Refused)
     assert told.code == "cancelled"

@@ -14,7 +14,7 @@ We have 5 tins left.
 """
 
 
-def test_dates_counters_adverts_pictures_and_order_are_no_change_unless_asked():
+def test_dates_counters_adverts_pictures_and_order_are_ignored_by_default():
     cases = {
         "date": OOLONG_MARKDOWN.replace("3 May 2026, 10:21", "May 9, 2026"),
         "relative date": OOLONG_MARKDOWN.replace("3 May 2026, 10:21", "5 minutes ago"),
@@ -30,7 +30,7 @@ def test_dates_counters_adverts_pictures_and_order_are_no_change_unless_asked():
         assert compare_texts(OOLONG_MARKDOWN, cases[case], strict=True), case
 
 
-def test_a_difference_names_the_lines_below_their_heading():
+def test_a_difference_shows_changed_lines_under_their_headings():
     new = OOLONG_MARKDOWN.replace("$24.00", "$19.00").replace(
         "5 tins left.", "2 tins left.\nThe next delivery is late."
     )
@@ -48,7 +48,7 @@ def test_a_difference_names_the_lines_below_their_heading():
     assert found.summary == "2 lines changed, 1 added"
 
 
-def test_of_a_long_line_only_what_has_changed_is_shown():
+def test_only_the_changed_part_of_a_long_line_is_shown():
     words = "word " * 300
     found = compare_texts(f"{words}red {words}", f"{words}green {words}")
     assert found
@@ -64,7 +64,7 @@ def test_a_difference_is_bounded():
     assert "more lines)" in found.text
 
 
-def test_only_results_that_were_never_found_count():
+def test_only_results_never_seen_before_count():
     first = "\n".join(format_result(f"Tea [{n}]", f"https://t.example/{n}_(a)") for n in (1, 2))
     other = "\n".join([format_result("New", "https://t.example/3"), first.splitlines()[1]])
     found = compare_results(first, other)

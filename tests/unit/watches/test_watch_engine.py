@@ -65,7 +65,7 @@ async def open_engine(
         await database.close()
 
 
-async def test_failures_are_repeated_later_each_time_and_the_third_is_reported(home: Path):
+async def test_retries_after_failures_are_delayed_further_and_the_third_is_reported(home: Path):
     clock, web = website.FakeClock(), Web()
     notices = {"mail": NoticeSettings(command=["true"])}
     async with open_engine(home / "w.db", web, clock, notices=notices, notify=["mail"]) as engine:
@@ -87,7 +87,7 @@ async def test_failures_are_repeated_later_each_time_and_the_third_is_reported(h
         assert (await engine.store.list_watches(""))[0][0].failures == 0
 
 
-async def test_a_page_that_has_become_empty_has_failed_and_keeps_what_was_seen(home: Path):
+async def test_a_page_that_became_empty_counts_as_failed_and_keeps_its_last_text(home: Path):
     clock, web = website.FakeClock(), Web()
     async with open_engine(home / "w.db", web, clock) as engine:
         watch = await engine.add_watch("", WatchDraft(WatchTarget("http://a.example/"), "1h"))
@@ -97,7 +97,7 @@ async def test_a_page_that_has_become_empty_has_failed_and_keeps_what_was_seen(h
         assert await engine.look_now(watch) == (None, "")
 
 
-async def test_many_watches_are_looked_at_a_few_at_a_time_and_spread(home: Path):
+async def test_many_watches_are_checked_a_few_at_a_time_and_spread(home: Path):
     clock, web = website.FakeClock(), Web()
     async with open_engine(home / "w.db", web, clock, concurrency=3) as engine:
         for number in range(120):
@@ -110,7 +110,7 @@ async def test_many_watches_are_looked_at_a_few_at_a_time_and_spread(home: Path)
     assert (min(due) >= 0.9 * HOUR_S, max(due) <= 1.1 * HOUR_S, len(set(due)) > 100) == (True, True, True)
 
 
-async def test_many_watches_of_a_slow_host_hold_up_no_other_host(home: Path):
+async def test_many_watches_of_a_slow_host_do_not_delay_other_hosts(home: Path):
     clock, seen, is_other_read = website.FakeClock(), list[str](), anyio.Event()
 
     class SlowWeb(Web):
@@ -133,7 +133,7 @@ async def test_many_watches_of_a_slow_host_hold_up_no_other_host(home: Path):
     assert seen[:2] == ["slow.example", "other.example"]
 
 
-async def test_processes_on_one_database_look_once_and_tell_once(home: Path):
+async def test_processes_on_one_database_check_once_and_notify_once(home: Path):
     clock, web = website.FakeClock(), Web()
     told = home / "told"
     notices = {"mail": NoticeSettings(command=["sh", "-c", 'echo "$1" >> "$0"', str(told), "{subject}"])}

@@ -48,7 +48,7 @@ def fold_name(name: str) -> str:
 
 
 @given(st.lists(PATH, max_size=20))
-def test_names_stay_inside_and_apart_on_every_system(paths: list[str]):
+def test_names_are_unique_and_safe_on_every_system(paths: list[str]):
     names = deduplicate_names(map(sanitize_path, paths))
     assert len(names) == len(paths)
     assert len({fold_name(name) for name in names}) == len(names)
@@ -65,7 +65,7 @@ def test_names_stay_inside_and_apart_on_every_system(paths: list[str]):
 
 
 @given(st.dictionaries(st.text("aAé.\\: -", min_size=1, max_size=6), st.binary(max_size=300), min_size=1, max_size=8))
-def test_what_is_packed_is_what_was_there(files: dict[str, bytes]):
+def test_packed_files_have_the_original_content(files: dict[str, bytes]):
     with tempfile.TemporaryDirectory() as folder:
         jail = Jail(Path(folder))
         kept = {name: data for name, data in files.items() if name not in (".", "..")}
@@ -81,7 +81,7 @@ def test_what_is_packed_is_what_was_there(files: dict[str, bytes]):
         assert unpacked == {each.name for each in wanted}
 
 
-def test_folders_bring_all_that_is_below_them_and_earlier_exports_stay_out(jail: Jail):
+def test_folders_include_everything_below_them_except_earlier_exports(jail: Jail):
     names = [each.name for each in collect_members(jail, ["sub", "a.txt", "sub/b.txt"])]
     assert sorted(names) == ["a.txt", "sub/b.txt", "sub/deep/c.txt"]
     assert sorted(each.name for each in collect_members(jail, ["."])) == [
@@ -93,7 +93,7 @@ def test_folders_bring_all_that_is_below_them_and_earlier_exports_stay_out(jail:
     assert [each.name for each in collect_members(jail, ["exports"])] == ["exports/files/old.txt"]
 
 
-def test_everything_that_is_missing_or_cannot_be_read_is_named(jail: Jail):
+def test_everything_missing_or_unreadable_is_named(jail: Jail):
     (jail.root / "sub/out").symlink_to("/etc/passwd")
     (jail.root / "hard.txt").hardlink_to(jail.root / "a.txt")
     with pytest.raises(InvalidInput) as caught:
@@ -103,19 +103,19 @@ def test_everything_that_is_missing_or_cannot_be_read_is_named(jail: Jail):
     assert caught.value.code == "incomplete"
 
 
-def test_links_inside_bring_what_they_point_to(jail: Jail):
+def test_links_inside_are_packed_as_their_targets(jail: Jail):
     (jail.root / "sub/link").symlink_to("../a.txt")
     with pack_files(jail, collect_members(jail, ["sub"])) as archive:
         assert archive.read("sub/link") == b"a.txt"
 
 
-def test_an_empty_folder_is_no_archive(jail: Jail):
+def test_an_empty_folder_cannot_be_packed(jail: Jail):
     jail.make_directory("empty")
     with pytest.raises(InvalidInput, match="0 files"):
         collect_members(jail, ["empty"])
 
 
-def test_what_lies_deep_comes_along_and_what_no_path_can_name_is_an_error(jail: Jail):
+def test_deeply_nested_files_are_packed_and_unnameable_paths_are_errors(jail: Jail):
     deep = "/".join(["x"] * 120)
     jail.write(f"deep/{deep}/f.txt", b"deep")
     assert [each.path for each in collect_members(jail, ["deep"])] == [f"deep/{deep}/f.txt"]

@@ -21,7 +21,7 @@ async def fake_read(data: bytes, name: str) -> str:
 
 
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=6))
-async def test_a_table_survives_the_way_to_json_and_back(rows: list[list[str]]):
+async def test_a_table_survives_conversion_to_json_and_back(rows: list[list[str]]):
     source = io.StringIO(newline="")
     csv.writer(source).writerows([["first", "second"], *rows])
     there = await convert_file(source.getvalue().encode(), "t.csv", "json", fake_read)
@@ -39,13 +39,13 @@ async def test_tables_become_markdown_and_html():
     assert "<td>ä|b</td><td>&lt;i&gt;\nx</td>" in page
 
 
-async def test_objects_with_different_fields_keep_all_of_them():
+async def test_fields_of_differing_objects_are_all_kept():
     lines = b'{"a": 1}\n{"b": {"c": [2]}, "a": null}\n'
     found = (await convert_file(lines, "t.jsonl", "csv", fake_read)).decode()
     assert found == 'a,b\r\n1,\r\n,"{""c"": [2]}"\r\n'
 
 
-async def test_markdown_becomes_a_page_in_which_tags_are_words():
+async def test_markdown_becomes_a_page_with_escaped_tags():
     page = (
         await convert_file(
             b"# Hi\n\n<script>1</script> [x](javascript:1)\n\n|a|\n|-|\n|b|\n", "r.md", "html", fake_read
@@ -57,7 +57,7 @@ async def test_markdown_becomes_a_page_in_which_tags_are_words():
     assert "href" not in page
 
 
-async def test_documents_are_read_and_the_same_stays_as_it_is():
+async def test_documents_are_read_and_an_unchanged_format_is_not_converted():
     assert await convert_file(b"%PDF", "r.pdf", "md", fake_read) == b"read r.pdf: %PDF"
     assert await convert_file(b"a,b\n", "T.CSV", "csv", fake_read) == b"a,b\n"
     assert b"<pre>1 &lt; 2</pre>" in await convert_file(b"1 < 2", "n.txt", "html", fake_read)
@@ -73,6 +73,6 @@ async def test_documents_are_read_and_the_same_stays_as_it_is():
         (b"{", "t.json", "csv", "not valid json"),
     ],
 )
-async def test_what_would_lose_something_is_refused(data: bytes, name: str, wanted: Any, message: str):
+async def test_a_conversion_that_would_lose_data_is_refused(data: bytes, name: str, wanted: Any, message: str):
     with pytest.raises(InvalidInput, match=message):
         await convert_file(data, name, wanted, fake_read)

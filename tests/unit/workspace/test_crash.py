@@ -64,7 +64,7 @@ def check_files(files: WorkspaceFiles) -> None:
                 assert archive.namelist() == ["text"]
 
 
-def test_what_was_being_written_is_deleted_after_an_hour(tmp_path: Path):
+def test_partially_written_files_are_deleted_after_an_hour(tmp_path: Path):
     places = SessionWorkspaces(tmp_path / "spaces", WorkspaceSettings())
     place = places.ensure_workspace(Call())
     old, new, kept = (place.directory / name for name in (".outrider-old", ".outrider-new", "kept"))

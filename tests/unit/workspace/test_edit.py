@@ -10,7 +10,7 @@ from outrider.workspace.edit import Replacement, apply_replacements, build_diff,
 FIVE_LINES = "one\ntwo\nthree\nfour\nfive\n"
 
 
-def test_several_replacements_use_the_numbers_of_the_file_before():
+def test_several_replacements_use_the_original_line_numbers():
     found = apply_replacements(FIVE_LINES, [Replacement(4, 4, "4a\n4b"), Replacement(1, 2, "first"), Replacement(5, 5)])
     assert found == "first\nthree\n4a\n4b\n"
 
@@ -19,7 +19,7 @@ def test_several_replacements_use_the_numbers_of_the_file_before():
     ("start", "end", "message"),
     [(0, 1, "lines 0 to 1"), (6, 6, "in a file of 5"), (3, 2, "lines 3 to 2"), (2, 9, "lines 2 to 9")],
 )
-def test_lines_that_there_are_not_are_refused(start: int, end: int, message: str):
+def test_lines_that_do_not_exist_are_refused(start: int, end: int, message: str):
     with pytest.raises(InvalidInput, match=message):
         apply_replacements(FIVE_LINES, [Replacement(start, end, "x")])
 
@@ -29,7 +29,7 @@ def test_overlaps_are_refused():
         apply_replacements(FIVE_LINES, [Replacement(1, 2, "x"), Replacement(2, 3, "y")])
 
 
-def test_a_guard_refuses_lines_that_hold_something_else():
+def test_a_guard_refuses_lines_with_other_content():
     assert apply_replacements(FIVE_LINES, [Replacement(2, 2, "zwei", expected="two")]).startswith("one\nzwei\n")
     with pytest.raises(InvalidInput, match="contain 'two'"):
         apply_replacements(FIVE_LINES, [Replacement(2, 2, "zwei", expected="deux")])
@@ -46,11 +46,11 @@ def test_a_guard_refuses_lines_that_hold_something_else():
         ("a\r\nb\nc\r\n", "\r\n", "a\r\nX\nc\r\n"),
     ],
 )
-def test_line_ends_and_the_missing_last_one_are_kept(text: str, newline: str, expected: str):
+def test_line_ends_and_a_missing_final_one_are_kept(text: str, newline: str, expected: str):
     assert apply_replacements(text, [Replacement(2, 2, "X")], newline) == expected
 
 
-def test_a_difference_names_the_file_and_is_bounded():
+def test_a_diff_names_the_file_and_is_bounded():
     assert build_diff("a\nb\n", "a\nc\n", "x.txt").splitlines()[:2] == ["--- a/x.txt", "+++ b/x.txt"]
     long = build_diff("", "".join(f"{n}\n" for n in range(5_000)), "x.txt")
     assert "more lines of difference" in long

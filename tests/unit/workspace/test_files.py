@@ -36,7 +36,7 @@ def test_lines_are_read_by_number_with_the_whole_file_s_digest(files: WorkspaceF
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 2), (4, None), (9, 12)])
-def test_lines_that_there_are_not_are_refused(files: WorkspaceFiles, start: int, end: int | None):
+def test_lines_that_do_not_exist_are_refused(files: WorkspaceFiles, start: int, end: int | None):
     put_file(files, "a.txt", b"one\ntwo\nthree\n")
     with pytest.raises(InvalidInput, match="start_line"):
         files.read("a.txt", start, end)
@@ -88,7 +88,7 @@ def test_an_edit_that_would_lose_bytes_is_refused(files: WorkspaceFiles):
 
 
 @given(st.binary(max_size=80).filter(lambda data: b"\0" not in data))
-def test_whatever_the_bytes_the_lines_next_to_an_edit_are_the_same_or_nothing_is_written(data: bytes):
+def test_lines_next_to_an_edit_keep_their_bytes_or_nothing_is_written(data: bytes):
     with tempfile.TemporaryDirectory() as folder:
         files = WorkspaceFiles(Path(folder) / "w")
         put_file(files, "a", b"x\n" + data)
@@ -99,13 +99,13 @@ def test_whatever_the_bytes_the_lines_next_to_an_edit_are_the_same_or_nothing_is
         assert read_raw(files, "a") == b"x\n" + data
 
 
-def test_text_is_found_across_lines_that_end_otherwise_than_the_first(files: WorkspaceFiles):
+def test_text_is_found_across_mixed_line_ends(files: WorkspaceFiles):
     put_file(files, "a.txt", b"a\r\nb\nc\r\n")
     files.replace_text("a.txt", "b\nc", "d\ne")
     assert read_raw(files, "a.txt") == b"a\r\nd\ne\r\n"
 
 
-def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: WorkspaceFiles):
+def test_a_large_file_s_encoding_is_detected_wherever_the_probe_ends(files: WorkspaceFiles):
     files.jail.root.mkdir()
     (files.jail.root / "big").write_bytes(b"x" + "ü".encode() * 6_000)
     assert files.read("big").text == "x" + "ü" * 6_000
@@ -113,7 +113,7 @@ def test_a_large_file_s_letters_are_understood_wherever_the_probe_ends(files: Wo
     assert files.read("marked").text == "ü" * 6_000
 
 
-def test_what_is_read_only_stays_as_it_is(files: WorkspaceFiles):
+def test_a_read_only_file_is_not_changed(files: WorkspaceFiles):
     files.write("a.txt", "kept\n")
     (files.jail.root / "a.txt").chmod(0o444)
     with pytest.raises(Refused, match="read-only"):
@@ -122,18 +122,18 @@ def test_what_is_read_only_stays_as_it_is(files: WorkspaceFiles):
 
 
 @pytest.mark.parametrize("path", ["folder/", ".outrider-notes", "a/.outrider-notes"])
-def test_names_that_no_file_should_have_are_refused(files: WorkspaceFiles, path: str):
+def test_reserved_names_are_refused(files: WorkspaceFiles, path: str):
     with pytest.raises(InvalidInput, match="path"):
         files.write(path, "x")
 
 
-def test_what_an_old_encoding_lacks_is_not_lost(files: WorkspaceFiles):
+def test_appending_characters_that_an_old_encoding_lacks_converts_the_file(files: WorkspaceFiles):
     put_file(files, "a.txt", "d\xe9j\xe0 vu, caf\xe9\n".encode("latin-1"))
     files.write("a.txt", "日本\n", append=True)
     assert read_raw(files, "a.txt").decode() == "d\xe9j\xe0 vu, caf\xe9\n日本\n"
 
 
-def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: WorkspaceFiles):
+def test_a_binary_file_is_refused_for_reading_and_may_be_overwritten(files: WorkspaceFiles):
     put_file(files, "a.bin", b"\x7fELF\0\0\0")
     with pytest.raises(InvalidInput, match="is not a text file") as caught:
         files.read("a.bin")
@@ -141,14 +141,14 @@ def test_a_binary_file_is_said_to_be_one_and_may_be_overwritten(files: Workspace
     assert files.write("a.bin", "text").size == 4
 
 
-def test_a_write_answers_with_what_is_different(files: WorkspaceFiles):
+def test_a_write_returns_the_difference(files: WorkspaceFiles):
     first = files.write("new/a.txt", "one\ntwo\n")
     second = files.write("new/a.txt", "one\n2\n")
     assert (first.created, first.difference) == (True, "")
     assert "-two\n+2" in second.difference
 
 
-def test_edits_by_line_number_and_by_text_are_exact(files: WorkspaceFiles):
+def test_edits_by_line_number_and_by_text_change_nothing_else(files: WorkspaceFiles):
     put_file(files, "a.py", b"def a():\r\n    return 1\r\n")
     files.replace_lines("a.py", [Replacement(2, 2, "    return 2")])
     change = files.replace_text("a.py", "def a():\n    return 2", "def b():\n    return 3")
@@ -156,7 +156,7 @@ def test_edits_by_line_number_and_by_text_are_exact(files: WorkspaceFiles):
     assert change.sha256 == hashlib.sha256(read_raw(files, "a.py")).hexdigest()
 
 
-def test_a_text_that_is_not_there_or_stands_twice_is_refused(files: WorkspaceFiles):
+def test_a_missing_or_ambiguous_text_is_refused(files: WorkspaceFiles):
     put_file(files, "a.py", b"value = compute(1)\nother = 1\nother = 1\n")
     with pytest.raises(InvalidInput, match=r"closest line is 'value = compute\(1\)'"):
         files.replace_text("a.py", "value = compute( 1 )", "x")
@@ -177,7 +177,7 @@ def test_a_file_changed_since_it_was_read_is_not_edited(files: WorkspaceFiles):
     assert read_raw(files, "a.txt") == b"two\n"
 
 
-def test_large_files_are_refused_both_ways_and_nothing_is_written(files: WorkspaceFiles):
+def test_large_files_are_refused_for_reading_and_writing(files: WorkspaceFiles):
     (files.jail.root).mkdir()
     (files.jail.root / "big").write_bytes(b"x" * 10_001)
     with pytest.raises(InvalidInput, match="10,001 bytes"):
@@ -188,7 +188,7 @@ def test_large_files_are_refused_both_ways_and_nothing_is_written(files: Workspa
     assert len(read_raw(files, "a.txt")) == 9_000
 
 
-def test_of_a_larger_file_the_wanted_lines_are_read(files: WorkspaceFiles):
+def test_the_requested_lines_of_an_oversized_file_are_read(files: WorkspaceFiles):
     files.jail.root.mkdir()
     (files.jail.root / "big").write_bytes(b"x" * 12_000 + b"\n" + b"".join(b"%d\n" % n for n in range(2, 5_000)))
     part = files.read("big", 2, 4)

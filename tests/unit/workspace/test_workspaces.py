@@ -43,5 +43,5 @@ def test_a_workspace_is_found_by_its_key_and_by_nothing_else(workspaces: Session
     assert [each.key for each in workspaces.list_recent().items] == [key]
 
 
-def test_where_nothing_was_used_there_is_nothing_to_list(workspaces: SessionWorkspaces):
+def test_without_used_workspaces_the_list_is_empty(workspaces: SessionWorkspaces):
     assert workspaces.list_recent().items == []

@@ -60,7 +60,7 @@ async def only_the_strangers_page_is_left(browsers: Browsers) -> bool:
 
 
 @pytest.mark.parametrize("form", ["ws", "http"])
-async def test_a_browser_elsewhere_is_used_in_contexts_of_our_own_and_stays(running_browser, site, tmp_path, form):
+async def test_a_remote_browser_is_used_in_our_own_contexts_and_keeps_running(running_browser, site, tmp_path, form):
     address = f"{form}://127.0.0.1:{running_browser.port}" + (running_browser.path if form == "ws" else "")
     browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr(address)]), site.guard, tmp_path)
     try:
@@ -150,14 +150,14 @@ async def test_an_endpoint_is_used_with_the_users_sign_ins_if_asked(running_brow
             await browsers.aclose()
 
 
-async def test_no_running_browser_of_the_users_is_not_configured(site, tmp_path):
+async def test_a_missing_running_browser_of_the_user_is_not_configured(site, tmp_path):
     browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr("chrome")]), site.guard, tmp_path)
     with pytest.raises(NotConfigured, match="no running Chrome"):
         await browsers.open_session("test")
     await browsers.aclose()
 
 
-async def test_an_address_that_is_no_browser_is_unavailable(site, tmp_path):
+async def test_an_address_without_a_browser_is_unavailable(site, tmp_path):
     async def teapot(reader, writer):
         await reader.read(1_000)
         writer.write(b"HTTP/1.1 418 I'm a teapot\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")

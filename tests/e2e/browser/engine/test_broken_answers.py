@@ -61,7 +61,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("path", ENDINGS)
-async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiting, path):
+async def test_a_response_without_visible_content_is_an_error_at_once(visiting, path):
     session, base = visiting
     with anyio.fail_after(EVENT_TIMEOUT_S), pytest.raises(OutriderError) as caught:
         await session.goto(base + path)
@@ -72,7 +72,7 @@ async def test_an_answer_of_which_nothing_can_be_seen_is_an_error_at_once(visiti
 
 
 @pytest.mark.parametrize("path", ["/short", "/cut"])
-async def test_what_came_before_an_answer_broke_off_is_shown_and_said_to_be_a_part(visiting, path):
+async def test_a_truncated_page_is_shown_and_reported_as_incomplete(visiting, path):
     session, base = visiting
     with anyio.fail_after(EVENT_TIMEOUT_S):
         there = await session.goto(base + path)

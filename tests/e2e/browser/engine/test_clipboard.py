@@ -19,7 +19,7 @@ async def press_in_field(session: Session, *chords: str) -> str:
         return await page.evaluate_in("", "() => document.querySelector('input[name=name]').value")
 
 
-async def test_nobody_pastes_what_another_session_has_copied(open_session) -> None:
+async def test_a_session_cannot_paste_what_another_has_copied(open_session) -> None:
     one, other = await open_session("/form"), await open_session("/form")
     await type_text(one, "between us")
     await press_in_field(one, "Control+a", "Control+c")
@@ -30,7 +30,7 @@ async def test_nobody_pastes_what_another_session_has_copied(open_session) -> No
     assert set(pasted.values()) == {""}, pasted
 
 
-async def test_nobody_pastes_by_the_middle_button_what_another_session_has_marked(open_session) -> None:
+async def test_a_session_cannot_middle_click_paste_the_selection_of_another(open_session) -> None:
     one, other = await open_session("/form"), await open_session("/form")
     await type_text(one, "between us")
     await press_in_field(one, "Control+a")
@@ -39,7 +39,7 @@ async def test_nobody_pastes_by_the_middle_button_what_another_session_has_marke
     assert await press_in_field(other) == ""
 
 
-async def test_nobody_pastes_what_the_script_of_another_session_has_copied(open_session) -> None:
+async def test_a_session_cannot_paste_what_a_script_of_another_has_copied(open_session) -> None:
     one, other = await open_session("/form"), await open_session("/form")
     async with one.acquire_page() as page:
         await page.evaluate_in("", "() => navigator.clipboard.writeText('between us')")
@@ -56,7 +56,7 @@ async def test_each_session_pastes_what_it_has_copied_itself(open_session) -> No
     assert await press_in_field(other, "Control+v", "Control+v") == "yoursyours"
 
 
-async def test_copying_nothing_copies_from_nobody(open_session) -> None:
+async def test_copying_without_a_selection_copies_nothing(open_session) -> None:
     one, other = await open_session("/form"), await open_session("/form")
     await type_text(one, "between us")
     await press_in_field(one, "Control+a", "Control+c")

@@ -22,7 +22,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 WORLD = "test"
 
 
-async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_was(open_session, browsers, site):
+async def test_a_crashed_page_fails_pending_calls_at_once_and_names_its_address(open_session, browsers, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Page.crash")
@@ -38,7 +38,7 @@ async def test_a_crashed_page_fails_what_waits_for_it_at_once_and_says_where_it_
     assert (back.url, back.title, session.status) == (f"{site.here}/article", "On lighthouses", "active")
 
 
-async def test_navigating_a_crashed_session_is_enough(open_session, site):
+async def test_navigating_is_enough_to_revive_a_crashed_session(open_session, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.cookie = 'kept=1' }")
@@ -60,7 +60,7 @@ async def test_a_crashed_frame_leaves_the_page_alone(open_session):
         assert await page.evaluate_in(WORLD, "() => document.title") == "Frames"
 
 
-async def test_a_page_that_hangs_is_replaced_where_it_was(open_session, browsers, site):
+async def test_a_hanging_page_is_replaced_at_its_address(open_session, browsers, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "for (;;);"})
@@ -89,7 +89,7 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
     assert "replaced by a new one" in session.notes[-1]
 
 
-async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary):
+async def test_a_page_without_processor_time_is_waited_for(site, temporary):
     # In a browser of its own: the work of another test's page would count.
     browsers = Browsers(BrowserSettings(), site.guard, temporary)
     session, _ = await browsers.open_session("test", f"{site.here}/article", SessionOptions(workspace=temporary))
@@ -114,7 +114,7 @@ async def test_a_page_that_gets_no_processor_time_is_waited_for(site, temporary)
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="needs Linux, where a process can be starved")
-async def test_a_page_that_computes_and_is_starved_for_long_is_waited_for(site, temporary):
+async def test_a_computing_page_starved_of_processor_time_is_waited_for(site, temporary):
     browsers = Browsers(BrowserSettings(), site.guard, temporary)
     session, _ = await browsers.open_session("test", f"{site.here}/article", SessionOptions(workspace=temporary))
     async with session.acquire_page() as page:
@@ -145,7 +145,7 @@ async def test_a_tab_that_hangs_is_closed_and_the_others_continue(open_session, 
             assert page.url == f"{site.here}/article"
 
 
-async def test_a_page_that_asks_without_end_is_worked_on_and_left(open_session, site):
+async def test_a_page_with_endless_dialogs_can_be_used_and_left(open_session, site):
     session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { setInterval(() => alert('again'), 10) }")
@@ -170,7 +170,7 @@ async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(o
         assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
 
 
-async def test_a_page_that_reloads_itself_without_end_can_be_left(open_session, site):
+async def test_an_endlessly_reloading_page_can_be_left(open_session, site):
     """Opening the address that it is just reloading succeeds, too."""
     session = await open_session("/form")
     async with session.acquire_page() as page:
@@ -237,7 +237,7 @@ async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
         await browsers.aclose()
 
 
-async def test_a_browser_that_stops_answering_is_no_reason_to_wait_forever(site, tmp_path):
+async def test_an_unresponsive_browser_is_not_waited_for_forever(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
@@ -253,7 +253,7 @@ async def test_a_browser_that_stops_answering_is_no_reason_to_wait_forever(site,
         os.kill(process.pid, 0)
 
 
-async def test_a_network_process_that_dies_is_introduced_to_the_way_out_again(site, tmp_path):
+async def test_a_restarted_network_process_uses_the_proxy_again(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
         session, _ = await browsers.open_session("test", f"{site.here}/article")
@@ -304,7 +304,7 @@ def test_living_profiles_are_not_deleted(tmp_path):
     assert tempfile.gettempdir()
 
 
-async def test_a_program_that_is_no_browser_is_unavailable_with_its_last_words(site, tmp_path):
+async def test_a_program_that_is_not_a_browser_is_unavailable_with_its_last_words(site, tmp_path):
     fake = tmp_path / "browser"
     fake.write_text("#!/bin/sh\necho 'cannot open shared object file' >&2\nexit 1\n")
     fake.chmod(0o755)
@@ -316,7 +316,7 @@ async def test_a_program_that_is_no_browser_is_unavailable_with_its_last_words(s
         await browsers.aclose()
 
 
-async def test_no_browser_is_not_configured_with_the_command_that_installs_one(site, tmp_path):
+async def test_a_missing_browser_is_not_configured(site, tmp_path):
     browsers = Browsers(BrowserSettings(executable="/nowhere/chromium"), site.guard, tmp_path)
     with pytest.raises(NotConfigured, match="/nowhere/chromium"):
         await browsers.open_session("test")

@@ -107,7 +107,7 @@ async def leads_out(page, name: str) -> bool:
         return await bird.bell.wait_until(lambda: bird.reached > 0, 0.2 if name in IDLE else 5)
 
 
-async def test_the_ways_lead_out_of_a_browser_without_our_settings(site):
+async def test_without_our_settings_a_browser_can_reach_the_outside_in_each_way(site):
     running = await launch_browser(proxy=None)
     try:
         browser = Browser(running.connection)
@@ -138,7 +138,7 @@ OTHER_SPELLINGS = ("0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "127.0.0.1.") 
 
 
 @pytest.mark.parametrize("host", [*HOSTS, *(pytest.param(host, marks=pytest.mark.nightly) for host in OTHER_SPELLINGS)])
-async def test_no_way_leads_out_of_ours(browsers_for_one_site, site, host):
+async def test_our_browser_reaches_the_outside_in_no_way(browsers_for_one_site, site, host):
     async with serve_canary() as bird:
         options = SessionOptions(dialogs="accept")
         session, _ = await browsers_for_one_site.open_session("test", f"{site.here}/ways", options)
@@ -158,7 +158,7 @@ async def test_no_way_leads_out_of_ours(browsers_for_one_site, site, host):
         assert bird.reached == 0
 
 
-async def test_what_belongs_to_no_session_gets_nowhere(browsers_for_one_site, site):
+async def test_a_page_outside_of_any_session_reaches_nothing(browsers_for_one_site, site):
     session, _ = await browsers_for_one_site.open_session("test", f"{site.here}/ways")
     browser = browsers_for_one_site.running_browsers[0].browser
     page = await BrowserContext(browser, None, None).new_page()
@@ -171,7 +171,7 @@ async def test_what_belongs_to_no_session_gets_nowhere(browsers_for_one_site, si
     assert session.status == "active"
 
 
-async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
+async def test_the_operators_forward_proxy_is_used_by_the_browser_too(site, tmp_path):
     """Played by a guarded proxy of ours, which lets only one of the two sites pass."""
     allow = [each for each in site.guard.policy.settings.allow if each.endswith(site.here.rpartition(":")[2])]
     async with EgressProxy(EgressGuard(EgressSettings(allow=allow))) as forward:
@@ -187,7 +187,7 @@ async def test_a_forward_proxy_is_the_browsers_way_out_too(site, tmp_path):
             await browsers.aclose()
 
 
-async def test_one_sessions_credential_opens_no_other_sessions_way(browsers_for_one_site, site):
+async def test_one_sessions_credential_does_not_open_another_sessions_proxy(browsers_for_one_site, site):
     first, _ = await browsers_for_one_site.open_session("test", f"{site.here}/article")
     second, _ = await browsers_for_one_site.open_session("test", f"{site.here}/article")
     ways = [session.egress_proxy for session in (first, second)]
@@ -203,7 +203,7 @@ UNREACHABLE_URLS = {
 }
 
 
-async def test_a_dead_site_is_reported_in_the_words_of_the_proxy(site, tmp_path, free_tcp_port, subtests):
+async def test_an_unreachable_site_is_reported_in_the_proxys_words(site, tmp_path, free_tcp_port, subtests):
     async def resolve(host: str) -> list[str]:
         return ["127.0.0.1"] if host == "localhost" else []
 

@@ -52,7 +52,7 @@ async def test_names_of_downloads_are_made_safe(open_session, tmp_path):
     assert ".." not in done.name
 
 
-async def test_what_a_page_makes_itself_is_downloaded_too(open_session, tmp_path):
+async def test_data_created_by_a_page_is_downloaded_too(open_session, tmp_path):
     session = await open_session("/downloads")
     async with session.acquire_page() as page:
         await click_element(page, "#blob")
@@ -84,7 +84,7 @@ async def test_a_session_without_a_workspace_keeps_no_downloads(open_session, tm
         await session.stage_uploads(["a.txt"])
 
 
-async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(open_session, tmp_path):
+async def test_a_page_with_endless_downloads_does_not_fill_the_disk(open_session, tmp_path):
     session = await open_session("/downloads")
     script = "() => { setInterval(() => document.querySelector('#report').click(), 5) }"
     async with session.acquire_page() as page:
@@ -102,7 +102,7 @@ async def test_a_page_that_hands_out_files_without_end_does_not_fill_the_disk(op
     assert (await session.downloads.wait_until_finished()).state == "done"
 
 
-async def test_waiting_for_a_download_that_nobody_began_is_answered_at_once(open_session):
+async def test_waiting_without_a_download_is_answered_at_once(open_session):
     session = await open_session()
     with pytest.raises(NotFound, match="nothing has been downloaded"):
         await session.downloads.wait_until_finished()
@@ -128,7 +128,7 @@ async def test_files_of_the_workspace_are_uploaded(open_session, tmp_path):
     assert not copies[0].exists()
 
 
-async def test_files_outside_the_workspace_are_not(open_session, tmp_path):
+async def test_files_outside_the_workspace_are_not_uploaded(open_session, tmp_path):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (tmp_path / "secret").write_text("x")
@@ -171,7 +171,7 @@ async def test_a_picture_of_an_endless_page_is_cut(open_session):
         assert whole.height <= 16_384
 
 
-async def test_a_page_is_printed_as_its_print_styles_want_it(open_session):
+async def test_a_page_is_printed_with_its_print_styles(open_session):
     import pypdfium2
 
     session = await open_session("/print")

@@ -56,7 +56,7 @@ async def test_an_open_dialog_waits_for_its_answer(open_session):
         await session.dialogs.answer(accept=True)
 
 
-async def test_a_page_that_asks_to_stay_is_left(open_session, site):
+async def test_a_page_with_a_leave_confirmation_can_be_left(open_session, site):
     session = await open_session("/dialogs")
     async with session.acquire_page() as page:
         place = (
@@ -67,7 +67,7 @@ async def test_a_page_that_asks_to_stay_is_left(open_session, site):
     assert session.dialogs.history[-1].kind == "beforeunload"
 
 
-async def test_the_console_is_kept_without_secrets(open_session):
+async def test_console_messages_are_recorded_without_secrets(open_session):
     session = await open_session("/console")
     async with session.acquire_page() as page:
         assert await page.loading.wait_until(
@@ -83,7 +83,7 @@ async def test_the_console_is_kept_without_secrets(open_session):
     assert (boom.line, boom.url.endswith("/console")) == (7, True)
 
 
-async def test_errors_and_warnings_are_kept_with_their_calls(open_session, site):
+async def test_errors_and_warnings_are_recorded_with_their_call_stacks(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
         await page.evaluate_in(
@@ -113,7 +113,7 @@ async def test_the_console_keeps_the_newest_of_very_many(open_session):
     assert len(session.console.list_since(session.console.total - 3)) == 3
 
 
-async def test_requests_are_kept_with_their_ends_and_without_queries(open_session, site):
+async def test_requests_are_recorded_with_their_outcomes_and_without_queries(open_session, site):
     session = await open_session("/console?secret=1")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "(url) => fetch(url).catch(() => 0)", f"{site.here}/status/500?key=2")

@@ -23,7 +23,7 @@ async def test_a_navigation_reports_address_title_and_status(open_session, site)
     assert (await session.goto(f"{site.here}/status/503")).status == 503
 
 
-async def test_redirects_are_followed_to_where_they_lead(open_session, site):
+async def test_redirects_are_followed_to_their_target(open_session, site):
     session = await open_session()
     there = await session.goto(f"{site.here}/to?url=/to?url=/article")
     assert (there.url, there.status) == (f"{site.here}/article", 200)
@@ -47,7 +47,7 @@ NO_PAGES = [
 ]
 
 
-async def test_addresses_that_are_no_web_pages_are_refused_manually(open_session, subtests):
+async def test_addresses_that_are_not_web_pages_are_refused(open_session, subtests):
     session = await open_session()
     before = session.url
     for url in [*NO_PAGES, " \tfile:///etc/passwd", ""]:
@@ -88,7 +88,7 @@ def test_a_bare_host_means_https():
     assert resolve_address("about:blank", EgressGuard()) == "about:blank"
 
 
-async def test_history_goes_both_ways_and_ends(open_session, site):
+async def test_history_is_navigated_in_both_directions_to_its_ends(open_session, site):
     session = await open_session("/form")
     await session.goto(f"{site.here}/article")
     back = await session.go_back()
@@ -114,14 +114,14 @@ async def test_reloading_loads_again(open_session):
     assert (again.title, again.status, again.ready) == ("Order form", 200, "load")
 
 
-async def test_a_page_whose_last_script_never_comes_is_not_waited_for(open_session, site):
+async def test_a_script_that_never_loads_is_not_waited_for(open_session, site):
     session = await open_session()
     with anyio.fail_after(EVENT_TIMEOUT_S):
         there = await session.goto(f"{site.here}/slow")
     assert (there.title, there.ready) == ("Slow", "DOMContentLoaded")
 
 
-async def test_a_document_that_never_ends_is_left_at_the_deadline(open_session, site):
+async def test_an_endless_document_is_left_at_the_deadline(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
         with anyio.fail_after(EVENT_TIMEOUT_S):
@@ -154,7 +154,7 @@ async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(open_ses
         assert (await session.goto(f"{site.here}/form")).title == "Order form"
 
 
-async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(open_session, site):
+async def test_reloading_an_unresponsive_page_can_be_cancelled(open_session, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { history.replaceState(null, '', '/never') }")
@@ -167,7 +167,7 @@ async def test_reloading_a_page_that_answers_no_more_can_be_cancelled(open_sessi
             assert await page.evaluate_in("", "() => document.title") == "On lighthouses"
 
 
-async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_shown(open_session, site):
+async def test_a_link_to_an_unresponsive_server_is_abandoned_and_the_page_shown(open_session, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
         page.channel.send_and_forget("Runtime.evaluate", {"expression": "location.href = '/never'"})
@@ -181,7 +181,7 @@ async def test_a_link_to_a_server_that_never_answers_is_given_up_and_the_page_sh
     assert (session.status, len(session.tabs)) == ("active", 1)
 
 
-async def test_an_address_that_is_a_file_stays_where_it_was(open_session, site):
+async def test_navigating_to_a_download_keeps_the_current_page(open_session, site):
     session = await open_session("/downloads")
     there = await session.goto(f"{site.here}/file/report.csv")
     assert there.download

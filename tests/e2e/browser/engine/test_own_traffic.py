@@ -95,7 +95,7 @@ async def unguarded_log(site, tmp_path: Path) -> dict[str, set[str]]:
     return read_network_log(file)
 
 
-async def test_nothing_is_resolved_or_dialled_but_our_proxies(unguarded_log, site, tmp_path):
+async def test_the_browser_resolves_and_dials_nothing_but_our_proxies(unguarded_log, site, tmp_path):
     file = tmp_path / "ours.json"
     browsers = Browsers(BrowserSettings(flags=[f"--log-net-log={file}"]), site.guard, tmp_path)
     try:
@@ -220,7 +220,7 @@ async def provoke_traffic(page: BrowserPage, url: str, reports: Birds, quic: Bir
             await anyio.sleep(0.05)
 
 
-async def test_what_servers_ask_for_later_and_quic_go_nowhere(tmp_path):
+async def test_reporting_and_quic_requested_by_servers_reach_nothing(tmp_path):
     async with serve_canaries() as reports, serve_canaries() as quic, serve_asking_site(tmp_path, reports, quic) as url:
         running = await launch_browser(proxy=None, extra=build_eager_flags(quic))
         try:
@@ -259,7 +259,7 @@ SCHEMES = """() => {
 }"""
 
 
-async def test_a_page_opens_no_file_and_no_page_of_the_browsers_own(browsers, open_session):
+async def test_a_page_cannot_open_files_or_internal_browser_pages(browsers, open_session):
     session: Session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", SCHEMES)
@@ -298,7 +298,7 @@ anyio.run(main)
 """
 
 
-def test_no_process_of_the_browser_holds_a_secret_of_ours():
+def test_no_browser_process_has_our_secrets():
     secrets = {"ANTHROPIC_API_KEY": "hush", "GITHUB_TOKEN": "hush", "DB_PASSWORD": "hush", "TZ": "Asia/Tokyo"}
     command = [sys.executable, "-c", SECRETIVE]
     done = subprocess.run(
@@ -309,7 +309,7 @@ def test_no_process_of_the_browser_holds_a_secret_of_ours():
     assert (leaking, has_time_zone) == ("0", "True")
 
 
-async def test_reports_of_crashes_stay_in_the_profile_and_are_sent_to_nobody(browsers, open_session):
+async def test_crash_reports_stay_in_the_profile_and_are_not_sent(browsers, open_session):
     await open_session("/form")
     profile = browsers.running_browsers[0].running.profile.path
     handlers = []

@@ -18,7 +18,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 WORLD = "test"
 
 
-async def test_values_return_as_they_are(open_session):
+async def test_values_survive_a_round_trip_through_the_page(open_session):
     session = await open_session()
     async with session.acquire_page() as page:
         for value in (None, True, 3, 2.5, "ü\n'\"</script>", [1, [2]], {"a": {"b": None}}, math.inf):
@@ -28,7 +28,7 @@ async def test_values_return_as_they_are(open_session):
         assert await page.evaluate_in(WORLD, "async () => { await 1; return 7 }") == 7
 
 
-async def test_what_a_script_throws_is_named(open_session):
+async def test_an_exception_thrown_by_a_script_is_named(open_session):
     session = await open_session()
     async with session.acquire_page() as page:
         with pytest.raises(ScriptError, match="TypeError: no such thing"):
@@ -37,7 +37,7 @@ async def test_what_a_script_throws_is_named(open_session):
             await page.evaluate_in(WORLD, "() => { throw 'just text' }")
 
 
-async def test_handles_go_back_in(open_session):
+async def test_handles_can_be_passed_back_to_the_page(open_session):
     session = await open_session()
     async with session.acquire_page() as page:
         handle = await page.evaluate_handle_in(WORLD, "() => document.querySelector('h1')")
@@ -116,7 +116,7 @@ async def test_input_reaches_a_frame_of_another_process(open_session):
             assert await frame.evaluate(MAIN_WORLD, told) == ["Pressed", "grüß!"]
 
 
-async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(open_session, site):
+async def test_removing_or_moving_a_frame_between_processes_is_noticed(open_session, site):
     session = await open_session("/frames")
     async with session.acquire_page() as page:
         frames = await frames_of(page)
@@ -136,7 +136,7 @@ async def test_a_frame_that_is_removed_or_moves_between_processes_is_noticed(ope
         assert "middle" not in {frame.url.rpartition("/")[2] for frame in page.frames}
 
 
-async def test_mouse_and_keys_are_trusted_and_complete(open_session):
+async def test_mouse_and_key_events_are_trusted_and_complete(open_session):
     session = await open_session("/form")
     async with session.acquire_page() as page:
         box = """() => { const box = document.querySelector('[name=name]').getBoundingClientRect();
@@ -174,7 +174,7 @@ async def test_the_wheel_scrolls(open_session):
         assert await wait_for_condition(page, "() => scrollY > 200")
 
 
-async def test_a_script_that_never_ends_has_a_deadline(open_session):
+async def test_an_endless_script_is_stopped_at_its_deadline(open_session):
     session = await open_session()
     async with session.acquire_page() as page:
         with pytest.raises(CommandTimeout):
@@ -182,7 +182,7 @@ async def test_a_script_that_never_ends_has_a_deadline(open_session):
         assert await page.evaluate_in(WORLD, "() => 1") == 1
 
 
-async def test_a_script_whose_document_goes_away_says_so_at_once(open_session, site):
+async def test_a_script_whose_document_disappears_fails_at_once(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
         with pytest.raises(ContextGone), anyio.fail_after(EVENT_TIMEOUT_S):
@@ -204,7 +204,7 @@ class SlowScripts(PageScripts):
             await self.page.send("Page.navigate", {"url": self.urls.pop(0)})
 
 
-async def test_a_page_that_leaves_while_its_scripts_are_installed_is_read_where_it_arrives(open_session, site):
+async def test_a_page_navigating_during_script_installation_is_read_at_its_destination(open_session, site):
     session = await open_session()
     async with session.acquire_page() as page:
         thrice = SlowScripts(page, (f"{site.here}/form?{number}" for number in range(3)))
@@ -233,7 +233,7 @@ WORKERS = {
 
 
 @pytest.mark.parametrize("kind", WORKERS)
-async def test_workers_of_every_kind_begin_to_work(open_session, kind):
+async def test_workers_of_every_kind_start(open_session, kind):
     session = await open_session()
     async with session.acquire_page() as page:
         url = "const url = text => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}))"
@@ -262,7 +262,7 @@ async def test_a_message_of_many_megabytes_passes_both_ways(open_session):
         assert await page.evaluate_in(WORLD, "(text) => text + '!'", text) == text + "!"
 
 
-async def test_settling_waits_for_what_the_page_still_does_and_no_longer(open_session):
+async def test_settling_waits_only_as_long_as_the_page_is_active(open_session):
     session = await open_session("/spa")
     async with session.acquire_page() as page:
         assert await wait_for_condition(page, "() => document.getElementById('more')")
@@ -274,7 +274,7 @@ async def test_settling_waits_for_what_the_page_still_does_and_no_longer(open_se
         assert await page.evaluate_in(WORLD, "() => [document.title, location.pathname]") == ["More", "/spa/more"]
 
 
-async def test_settling_on_a_page_that_never_rests_ends_at_its_limit(open_session):
+async def test_settling_on_a_restless_page_ends_at_its_limit(open_session):
     session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in(MAIN_WORLD, "() => { setInterval(() => document.body.append('x'), 10) }")

@@ -62,7 +62,7 @@ def strangers(tmp_path: Path) -> Generator[list[Stranger]]:
         each.kill()
 
 
-async def test_sessions_are_spread_and_one_browser_less_is_a_clear_error_until_it_is_back(strangers, site, tmp_path):
+async def test_sessions_are_spread_over_browsers_and_a_lost_browser_is_reported(strangers, site, tmp_path):
     for each in strangers:
         await each.start()
     urls = [SecretStr(f"http://127.0.0.1:{each.port}") for each in strangers]
@@ -91,7 +91,7 @@ async def test_sessions_are_spread_and_one_browser_less_is_a_clear_error_until_i
         await browsers.aclose()
 
 
-async def test_where_none_can_be_reached_it_says_which_were_tried_and_no_secret(site, tmp_path):
+async def test_if_no_browser_is_reachable_the_error_names_addresses_without_secrets(site, tmp_path):
     urls = [SecretStr("ws://127.0.0.1:1/devtools?token=secret"), SecretStr("ws://127.0.0.1:2/x")]
     browsers = Browsers(BrowserSettings(cdp_urls=urls), site.guard, tmp_path)
     try:

@@ -35,7 +35,7 @@ async def test_sessions_share_neither_cookies_nor_storage(open_session, site):
         assert await page.evaluate_in("", "() => [document.cookie, localStorage.mine ?? null]") == ["", None]
 
 
-async def test_viewport_language_time_zone_and_name_are_as_wished(open_session):
+async def test_viewport_language_and_time_zone_are_as_requested(open_session):
     session = await open_session("/frames", size=(640, 480), locale="de-AT", timezone="Asia/Tokyo")
     told = """() => [innerWidth, innerHeight, navigator.language, new Date(0).getHours(), (0.5).toLocaleString(),
       navigator.userAgent.includes('Headless')]"""
@@ -58,7 +58,7 @@ async def test_the_language_reaches_the_server(open_session, site):
 @pytest.mark.parametrize(
     "wish", [{"size": (1, 800)}, {"locale": "English!"}, {"timezone": "Mars/Olympus"}, {"timezone": "../../etc/passwd"}]
 )
-async def test_wishes_that_cannot_be_are_named(open_session, wish):
+async def test_impossible_options_are_named(open_session, wish):
     with pytest.raises(InvalidInput, match=next(iter(wish)).replace("size", "viewport")):
         await open_session(**wish)
 
@@ -79,7 +79,7 @@ async def test_ten_sessions_work_at_once(open_session, site):
     assert seen == {number: f"?page={number}" for number in range(10)}
 
 
-async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
+async def test_the_number_of_sessions_is_limited(site, tmp_path, browsers):
     few = Browsers(BrowserSettings(max_sessions=1), site.guard, tmp_path, warm=0)
     try:
         first, _ = await few.open_session("test")
@@ -93,7 +93,7 @@ async def test_there_is_a_most_of_sessions(site, tmp_path, browsers):
         await few.aclose()
 
 
-async def test_a_parked_session_wakes_where_it_was(open_session, site):
+async def test_a_parked_session_is_restored_where_it_was(open_session, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { sessionStorage.kept = 'yes'; document.cookie = 'c=1'; scrollTo(0, 500) }")
@@ -107,7 +107,7 @@ async def test_a_parked_session_wakes_where_it_was(open_session, site):
     assert "was parked" in session.notes[-1]
 
 
-async def test_a_session_with_something_typed_is_not_put_away(open_session):
+async def test_a_session_with_typed_text_is_not_parked(open_session):
     session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => { document.querySelector('[name=name]').value = 'Ada' }")
@@ -117,7 +117,7 @@ async def test_a_session_with_something_typed_is_not_put_away(open_session):
     assert await session.park()
 
 
-async def test_idle_sessions_are_put_away_and_then_closed(site, tmp_path):
+async def test_idle_sessions_are_parked_and_then_closed(site, tmp_path):
     brief = Browsers(BrowserSettings(park_s=0.2, idle_s=1.5), site.guard, tmp_path, warm=0)
     try:
         session, _ = await brief.open_session("test", f"{site.here}/article")
@@ -157,7 +157,7 @@ async def test_links_to_new_tabs_work_with_a_trusted_click(open_session):
         assert await new.loading.wait_until(lambda: new.frames.main and new.url.endswith("/form"), EVENT_TIMEOUT_S)
 
 
-async def test_more_popups_than_allowed_are_closed_and_said(open_session):
+async def test_popups_beyond_the_limit_are_closed_and_reported(open_session):
     session = await open_session("/popup")
     async with session.acquire_page() as page:
         await page.evaluate_in("", "() => document.getElementById('many').click()")

@@ -76,7 +76,7 @@ async def close_without_signing_in(session: Session) -> None:
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
-async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(windows, site):
+async def test_a_sign_in_made_in_the_window_is_saved_and_used_by_sessions(windows, site):
     told: list[float] = []
 
     async def tell(seconds: float) -> None:
@@ -97,7 +97,7 @@ async def test_what_a_person_does_in_the_window_is_kept_and_used_by_sessions(win
         assert await page.evaluate_in("", "() => localStorage.theme") == "dark"
 
 
-async def test_a_window_that_stays_open_is_closed_when_time_is_up_and_kept_nevertheless(windows, site):
+async def test_an_open_window_is_closed_at_the_time_limit_and_its_state_saved(windows, site):
     async def away(_: Session) -> None:
         """Has gone for a cup of tea: the site remembers them already."""
 
@@ -120,7 +120,7 @@ async def test_a_browser_that_dies_during_sign_in_loses_at_most_a_second(windows
     assert windows.states.load("x")["cookies"][0]["name"] == "who"
 
 
-async def test_a_window_in_which_nothing_happens_leaves_the_state_as_it_was(windows, site):
+async def test_a_window_without_any_sign_in_leaves_the_state_unchanged(windows, site):
     first = await signing_in(windows, close_without_signing_in, url=f"{site.here}/article")
     assert (first.saved, first.path) == (False, None)
     assert not windows.states.has_state("default")
@@ -129,7 +129,7 @@ async def test_a_window_in_which_nothing_happens_leaves_the_state_as_it_was(wind
     assert windows.states.load("shop")["origins"][0]["origin"] == site.here
 
 
-async def test_the_window_begins_with_what_is_kept_under_that_name(windows, site):
+async def test_the_window_starts_with_the_state_saved_under_that_name(windows, site):
     await signing_in(windows, sign_in_as_ada, url=f"{site.here}/login")
     titles: list[str] = []
 
@@ -152,7 +152,7 @@ async def test_a_window_has_the_requested_size_and_no_headless_browser_starts(wi
     assert len(windows.running_browsers) == 1
 
 
-async def test_a_session_whose_window_was_closed_manually_is_gone(windows, site):
+async def test_a_session_whose_window_a_person_closes_is_gone(windows, site):
     session, _ = await windows.open_session("test", f"{site.here}/form", SessionOptions(headless=False))
     assert windows.list_sessions("test") == [session]
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
@@ -186,7 +186,7 @@ async def test_the_users_own_chrome_needs_no_state(site, tmp_path):
     await browsers.aclose()
 
 
-async def test_what_cannot_be_opened_or_named_leaves_no_window(windows, site):
+async def test_an_invalid_address_or_name_leaves_no_window(windows, site):
     with pytest.raises(InvalidInput, match="state_id"):
         await windows.sign_in("test", f"{site.here}/login", "../x")
     for url in ("file:///etc/passwd", "http://127.0.0.1:1/"):

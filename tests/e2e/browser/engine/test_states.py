@@ -33,7 +33,7 @@ async def test_a_sign_in_is_saved_and_used_again(open_session, browsers, site):
     assert told == ["Hello, ada", "2"]
 
 
-async def test_a_state_that_does_not_exist_is_not_found_before_anything_opens(open_session, browsers):
+async def test_an_unknown_state_is_reported_before_anything_opens(open_session, browsers):
     before = len(browsers.list_sessions())
     with pytest.raises(NotFound, match="no saved state 'nobody'"):
         await open_session("/account", state_id="nobody")
@@ -53,7 +53,7 @@ def test_states_are_listed_and_deleted(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "a b", "ä", "x" * 65, "a.b"])
-def test_names_that_are_no_names_are_refused(tmp_path, name):
+def test_invalid_names_are_refused(tmp_path, name):
     with pytest.raises(InvalidInput, match="state_id"):
         StateStore(tmp_path).save(name, {})
 

@@ -31,14 +31,14 @@ async def test_a_click_without_effect_reports_only_what_was_clicked(visit: OpenF
     assert outcome.to_dict()["ok"] is True
 
 
-async def test_a_click_reports_what_came_and_what_changed_with_references(visit: OpenFailurePage) -> None:
+async def test_a_click_reports_new_and_changed_content_with_references(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#toggle")
     assert re.search(r'~ .*button "Panel" e\d+ expanded', outcome.changes)
     assert re.search(r'\+ The panel\'s text button "In the panel" e\d+', outcome.changes)
 
 
-async def test_a_second_click_reports_what_went(visit: OpenFailurePage) -> None:
+async def test_a_second_click_reports_removed_content(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     await on.pointer.click("#toggle")
     outcome = await on.pointer.click("#toggle")
@@ -69,7 +69,7 @@ async def test_double_clicks_and_right_clicks_reach_the_page(visit: OpenFailureP
     assert "menu" in log
 
 
-async def test_modifiers_are_held(visit: OpenFailurePage) -> None:
+async def test_modifiers_are_held_during_a_click(visit: OpenFailurePage) -> None:
     on = await visit(
         "<button id=b>B</button><script>log = []; b.onclick = (e) => log.push([e.shiftKey, e.ctrlKey])</script>"
     )
@@ -77,7 +77,7 @@ async def test_modifiers_are_held(visit: OpenFailurePage) -> None:
     assert await on.read_log() == [[True, False]]
 
 
-async def test_a_link_leads_to_the_next_page_and_shows_it(visit: OpenFailurePage) -> None:
+async def test_a_link_opens_the_next_page_and_shows_it(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#link")
     assert outcome.navigated
@@ -85,7 +85,7 @@ async def test_a_link_leads_to_the_next_page_and_shows_it(visit: OpenFailurePage
     assert "# Selectors" in outcome.changes
 
 
-async def test_references_are_not_given_again_on_the_next_page(visit: OpenFailurePage) -> None:
+async def test_references_are_not_reused_on_the_next_page(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     before = set(re.findall(r"\be[a-z]*\d+", str(await on.snapshotter.take_snapshot("full"))))
     outcome = await on.pointer.click("#link")
@@ -112,7 +112,7 @@ async def test_a_new_window_is_reported_by_its_address(visit: OpenFailurePage) -
 @pytest.mark.parametrize(
     ("button", "kind", "message"), [("#alert", "alert", "Hello"), ("#confirm", "confirm", "Sure?")]
 )
-async def test_a_dialog_is_reported_although_the_page_stands_still(
+async def test_a_dialog_is_reported_although_it_blocks_the_page(
     visit: OpenFailurePage, button: str, kind: str, message: str
 ) -> None:
     on = await visit("effects.html")
@@ -127,7 +127,7 @@ async def test_hovering_opens_hover_menus(visit: OpenFailurePage) -> None:
     assert "+ The tip" in (await on.pointer.hover("#tip-box")).changes
 
 
-async def test_drag_and_drop_of_the_page_itself_carries_its_data(visit: OpenFailurePage) -> None:
+async def test_html_drag_and_drop_carries_its_data(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.drag("#drag", "#goal")
     assert await on.evaluate_js("goal.textContent") == "got dragged"
@@ -158,7 +158,7 @@ async def test_a_drag_onto_an_adjacent_item_goes_past_its_middle(visit: OpenFail
 
 
 @pytest.mark.parametrize("here", ["#above", "#below"])
-async def test_a_drop_on_an_item_of_a_tree_is_not_before_or_after_it(here: str, visit: OpenFailurePage) -> None:
+async def test_a_drop_on_a_tree_item_lands_on_it_and_not_beside_it(here: str, visit: OpenFailurePage) -> None:
     on = await visit(
         "<style>div { height: 24px }</style>"
         "<div id=above onmousedown='1'>Songs</div><div id=folder>Music</div><div id=below onmousedown='1'>Letters</div>"
@@ -210,7 +210,7 @@ async def test_an_unchanged_reference_is_not_refused(html: str, visit: OpenFailu
     assert (await on.pointer.click(ref["ref"])).to_dict()["ok"]
 
 
-async def test_without_settling_the_press_is_still_proven_but_nothing_is_reported(visit: OpenFailurePage) -> None:
+async def test_without_settling_the_press_is_verified_but_no_changes_are_reported(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.pointer.click("#toggle", settle="none")
     assert outcome.changes == ""
@@ -248,7 +248,7 @@ async def test_a_click_to_a_silent_server_ends_and_names_the_pending_request(
     assert not outcome.navigated
 
 
-async def test_typing_is_heard_as_keys_and_input(visit: OpenFailurePage) -> None:
+async def test_typing_sends_key_and_input_events(visit: OpenFailurePage) -> None:
     on = await visit("effects.html")
     outcome = await on.forms.type("#name", "Anna")
     log = await on.read_log()
@@ -266,20 +266,20 @@ async def test_typing_replaces_or_appends_and_submits(visit: OpenFailurePage) ->
     assert "submit form" in await on.read_log()
 
 
-async def test_typing_nothing_empties_a_field(visit: OpenFailurePage) -> None:
+async def test_typing_an_empty_text_clears_a_field(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "")
     assert await on.evaluate_js("document.getElementById('text').value") == ""
 
 
-async def test_typing_key_by_key_takes_every_sign(visit: OpenFailurePage) -> None:
+async def test_typing_key_by_key_sends_every_character(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "Aé +1", delay=0.001)
     assert await on.evaluate_js("document.getElementById('text').value") == "Aé +1"
 
 
 @pytest.mark.parametrize("selector", ["#notes", "#editor"])
-async def test_several_lines_go_where_several_lines_fit(visit: OpenFailurePage, selector: str) -> None:
+async def test_several_lines_are_typed_into_multiline_fields(visit: OpenFailurePage, selector: str) -> None:
     on = await visit("fields.html")
     await on.forms.type(selector, "one\ntwo")
     assert (
@@ -301,7 +301,7 @@ async def test_a_field_that_a_framework_controls_keeps_the_text(visit: OpenFailu
     assert "+ state React" in outcome.changes
 
 
-async def test_changes_of_typed_text_by_the_page_are_reported(visit: OpenFailurePage) -> None:
+async def test_changes_that_the_page_makes_to_typed_text_are_reported(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.type("#shouts", "quiet")
     assert outcome.value == "QUIET"
@@ -315,7 +315,7 @@ async def test_a_fields_validation_message_is_reported(visit: OpenFailurePage) -
 
 
 @pytest.mark.parametrize("selector", ["#password", "#code"])
-async def test_a_secret_is_never_told(visit: OpenFailurePage, selector: str) -> None:
+async def test_a_secret_is_never_repeated(visit: OpenFailurePage, selector: str) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.type(selector, "s3cr3t-w0rd")
     told = f"{outcome} {outcome.to_dict()} {await on.snapshotter.take_snapshot('full')}"
@@ -325,14 +325,14 @@ async def test_a_secret_is_never_told(visit: OpenFailurePage, selector: str) -> 
     assert await on.evaluate_js(f"document.querySelector('{selector}').value") == "s3cr3t-w0rd"
 
 
-async def test_selecting_reports_the_choice(visit: OpenFailurePage) -> None:
+async def test_selecting_reports_the_chosen_option(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     outcome = await on.forms.select("#letter", "beta")
     assert outcome.value == "Beta"
     assert (await on.forms.select("#letter", "Beta")).note == "it was already selected"
 
 
-async def test_files_are_given_to_a_hidden_field_too(visit: OpenFailurePage, tmp_path: Path) -> None:
+async def test_files_are_also_uploaded_to_a_hidden_field(visit: OpenFailurePage, tmp_path: Path) -> None:
     on = await visit("fields.html")
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for path in paths:
@@ -381,7 +381,7 @@ async def test_files_are_uploaded_to_the_element_that_opens_a_chooser(visit: Ope
         '<div id=it role=checkbox tabindex=0 onclick="pressed()">Public</div>',
     ],
 )
-async def test_what_surely_opens_no_chooser_is_not_pressed_to_upload_a_file(
+async def test_a_control_that_clearly_opens_no_chooser_is_not_pressed_to_upload(
     visit: OpenFailurePage, tmp_path: Path, control: str
 ) -> None:
     (file := tmp_path / "note.txt").write_text("hello")
@@ -405,7 +405,7 @@ async def test_a_reference_whose_element_means_something_else_is_refused_once(vi
     assert await on.read_log() == ["click order"]
 
 
-async def test_a_reference_that_only_counts_down_is_refused_once_and_not_forever(visit: OpenFailurePage) -> None:
+async def test_a_reference_to_a_countdown_is_refused_only_once(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Resend (30s)")
     await on.evaluate_js("timer.textContent = 'Resend (29s)'")
@@ -416,7 +416,7 @@ async def test_a_reference_that_only_counts_down_is_refused_once_and_not_forever
     assert await on.read_log() == ["click timer"]
 
 
-async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: OpenFailurePage) -> None:
+async def test_a_lost_reference_names_its_replacement(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Redrawn")
     await on.evaluate_js("redrawn.outerHTML = redrawn.outerHTML")
@@ -429,7 +429,7 @@ async def test_a_lost_reference_names_what_was_drawn_in_its_place(visit: OpenFai
     assert await on.read_log() == ["click redrawn"]
 
 
-async def test_a_lost_reference_is_never_taken_for_its_twin(visit: OpenFailurePage) -> None:
+async def test_a_lost_reference_is_never_taken_for_an_equal_looking_element(visit: OpenFailurePage) -> None:
     on = await visit("selectors.html")
     ref = await ref_of(on, "Save")
     await on.evaluate_js("first.remove()")
@@ -457,7 +457,7 @@ async def test_failures_carry_the_evidence_of_the_contract(visit: OpenFailurePag
     assert re.search(r'maybe first click e\d+ "Dismiss"', caught.value.hint)
 
 
-async def test_the_way_out_of_a_cover_works(visit: OpenFailurePage) -> None:
+async def test_following_the_remedy_for_a_cover_works(visit: OpenFailurePage) -> None:
     on = await visit("modal.html")
     with pytest.raises(OutriderError) as caught:
         await on.pointer.click("#behind")
@@ -482,7 +482,7 @@ async def test_a_press_that_would_land_elsewhere_is_stopped(visit: OpenFailurePa
     assert "trap" not in await on.read_log()
 
 
-async def test_keys_are_pressed_where_the_focus_is(visit: OpenFailurePage) -> None:
+async def test_keys_are_sent_to_the_focused_element(visit: OpenFailurePage) -> None:
     on = await visit("fields.html")
     await on.forms.type("#text", "abc")
     await on.pointer.press_keys("Control+a")
@@ -490,7 +490,7 @@ async def test_keys_are_pressed_where_the_focus_is(visit: OpenFailurePage) -> No
     assert await on.evaluate_js("document.getElementById('text').value") == ""
 
 
-async def test_a_drawing_is_pressed_at_the_point_that_was_asked_for(visit: OpenFailurePage) -> None:
+async def test_a_canvas_is_pressed_at_the_given_point(visit: OpenFailurePage) -> None:
     drawing = (
         "<canvas id=c width=200 height=100 style='border:5px solid; margin-top:2000px'></canvas><output id=o></output>"
     )
@@ -514,14 +514,14 @@ async def test_a_covered_point_of_an_element_is_refused(visit: OpenFailurePage) 
     assert (await on.pointer.click("#b", at=(20, 10))).to_dict()["ok"] is True
 
 
-async def test_keys_are_answered_once_the_page_has_come_to_rest(visit: OpenFailurePage) -> None:
+async def test_keys_are_answered_once_the_page_has_settled(visit: OpenFailurePage) -> None:
     page = "<input id=i><output id=o></output><script>i.onkeydown = () => { let n = 0; const go = () => {"
     on = await visit(page + " o.textContent = `step ${++n}`; if (n < 5) setTimeout(go, 30) }; go() }</script>")
     await on.pointer.click("#i")
     assert "step 5" in (await on.pointer.press_keys("a")).changes
 
 
-async def test_typing_without_a_focus_is_named_unless_it_has_an_effect(visit: OpenFailurePage) -> None:
+async def test_typing_without_a_focus_is_reported_unless_it_has_an_effect(visit: OpenFailurePage) -> None:
     on = await visit("<input id=i><p id=p></p><script>onkeydown = (e) => { if (e.key === 'x') p.append('!') }</script>")
     assert str(await on.pointer.press_keys("d")) == "pressed d: no element has the focus"
     assert not (await on.pointer.press_keys("x")).note

@@ -41,7 +41,7 @@ async def test_an_action_waits_for_a_temporary_cover(visit: OpenFailurePage) -> 
         assert await on.read_log() == ["b"], name
 
 
-async def test_a_field_that_is_redrawn_all_the_time_is_found_again(visit: OpenFailurePage) -> None:
+async def test_a_constantly_redrawn_field_is_found_again(visit: OpenFailurePage) -> None:
     on = await visit(
         """<p id=box></p><script>let held = ''; const draw = () => { if (held) return;
         box.innerHTML = '<input id=f aria-label=F oninput="held = this.value">' }; draw();
@@ -64,7 +64,7 @@ async def test_errors_that_an_action_causes_are_in_its_answer(visit: OpenFailure
     assert (inner.moved, "address" in str(inner)) == (False, False)
 
 
-async def test_a_labelled_drawing_is_clicked_at_once(visit: OpenFailurePage) -> None:
+async def test_a_labelled_canvas_is_clicked_at_once(visit: OpenFailurePage) -> None:
     on = await visit(
         "<canvas id=a aria-label=Map></canvas><canvas id=b title=Chart>Sales of <b>2024</b></canvas>"
         "<div role=img tabindex=0 aria-label=Logo style='width: 50px; height: 50px'><p>x</p></div>"
@@ -75,7 +75,7 @@ async def test_a_labelled_drawing_is_clicked_at_once(visit: OpenFailurePage) -> 
         await on.pointer.click(ref)
 
 
-async def test_a_button_belongs_to_its_row(visit: OpenFailurePage) -> None:
+async def test_a_button_is_identified_by_its_row(visit: OpenFailurePage) -> None:
     on = await visit(ROWS)
     ann, bob, cid = await find_refs(on, "Delete")
     await on.evaluate_js("rename(1, 'Bea')")
@@ -95,7 +95,7 @@ async def test_a_button_belongs_to_its_row(visit: OpenFailurePage) -> None:
     assert await on.read_log() == ["Bob", "Ann"]
 
 
-async def test_one_of_many_is_named_by_its_row(visit: OpenFailurePage) -> None:
+async def test_one_of_many_equal_buttons_is_chosen_by_its_row(visit: OpenFailurePage) -> None:
     on = await visit(ROWS)
     await on.pointer.click("button=Delete", within="bob")
     await on.pointer.click("table button", within="Cid")
@@ -108,7 +108,7 @@ async def test_one_of_many_is_named_by_its_row(visit: OpenFailurePage) -> None:
     assert await on.read_log() == ["Bob", "Cid"]
 
 
-async def test_texts_and_roles_are_selectors_for_readers_too(visit: OpenFailurePage) -> None:
+async def test_text_and_role_selectors_also_work_for_reading(visit: OpenFailurePage) -> None:
     on = await visit(
         """<section aria-label=Basket><button>Pay</button></section><button>Other</button><p id=late hidden>Done now</p>
         <script>setTimeout(() => { late.hidden = false }, 150)</script>"""
@@ -129,7 +129,7 @@ async def test_a_storm_of_windows_is_reported_briefly(visit: OpenFailurePage) ->
     assert "… and " in told or told.count("opened a new page") < 5
 
 
-async def test_words_on_a_button_that_is_an_input_are_waited_for_like_any_text(visit: OpenFailurePage) -> None:
+async def test_the_caption_of_an_input_button_is_waited_for_like_any_text(visit: OpenFailurePage) -> None:
     hidden = "<input type=submit value='Delete all' style='display:none'>"
     on = await visit(f"<form><input type=submit value='Create ticket'>{hidden}<input value='Typed'></form>")
     tools = get_page_tools(on.page)

@@ -40,7 +40,7 @@ async def test_a_list_whose_field_is_clipped_is_shown_and_opened(visit: OpenFail
     assert await on.read_log() == ["opened"]
 
 
-async def test_a_field_that_lets_presses_through_is_pressed_by_its_box_alone(visit: OpenFailurePage) -> None:
+async def test_a_field_without_pointer_events_is_pressed_through_its_own_box(visit: OpenFailurePage) -> None:
     field = "<input role=combobox aria-label={0} aria-expanded=false readonly style='pointer-events: none'>"
     on = await visit(
         f"""<div onmousedown="log.push('opened')">{field.format("Pick")}<button>×</button></div>
@@ -53,7 +53,7 @@ async def test_a_field_that_lets_presses_through_is_pressed_by_its_box_alone(vis
     assert await on.read_log() == ["opened"]
 
 
-async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFailurePage) -> None:
+async def test_a_switch_of_zero_size_is_pressed_where_it_is_drawn(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=switch style="position: relative; width: 40px; height: 20px; background: grey"
         onclick="box.checked = !box.checked; log.push(box.checked)"><input id=box type=checkbox role=switch
@@ -64,7 +64,7 @@ async def test_a_switch_without_size_is_pressed_where_it_is_drawn(visit: OpenFai
     assert await on.read_log() == [True]
 
 
-async def test_a_hidden_box_is_pressed_only_by_what_draws_it_alone(visit: OpenFailurePage) -> None:
+async def test_a_hidden_check_box_is_pressed_only_through_its_own_drawing(visit: OpenFailurePage) -> None:
     hidden = "position: absolute; opacity: 0"
     row = f"<li><input type=checkbox aria-label=Row style='{hidden}'><label for=none>row</label></li>"
     on = await visit(
@@ -80,7 +80,7 @@ async def test_a_hidden_box_is_pressed_only_by_what_draws_it_alone(visit: OpenFa
         await on.pointer.click(await find_ref(on, 'checkbox "All" REF'))
 
 
-async def test_a_radio_card_is_named_by_what_it_shows(visit: OpenFailurePage) -> None:
+async def test_a_radio_card_is_named_by_its_visible_text(visit: OpenFailurePage) -> None:
     card = """<label><input type=radio name=x value={0} style="{1}" onchange="log.push(value)">
         <div aria-hidden=true>{0} card</div></label>"""
     cards = "".join(card.format(name, CLIPPED) for name in ("react", "vue"))
@@ -89,7 +89,7 @@ async def test_a_radio_card_is_named_by_what_it_shows(visit: OpenFailurePage) ->
     assert await on.read_log() == ["vue"]
 
 
-async def test_an_empty_focus_helper_leaves_names_as_they_are(visit: OpenFailurePage) -> None:
+async def test_an_empty_focus_helper_does_not_change_names(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div role=listbox><div role=option tabindex=0 onclick="log.push('b')"><div class=helper tabindex=-1></div>
         <div><span>Facebook</span></div></div></div><script>log = []</script>"""
@@ -98,7 +98,7 @@ async def test_an_empty_focus_helper_leaves_names_as_they_are(visit: OpenFailure
     assert await on.read_log() == ["b"]
 
 
-async def test_cells_of_a_grid_that_listens_as_a_whole_have_references(visit: OpenFailurePage) -> None:
+async def test_cells_of_a_grid_with_a_delegated_listener_have_references(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=sheet><table role=grid><tr><th role=columnheader>Name</th></tr>
         <tr><td role=gridcell>Tagcat</td></tr></table></div><table><tr><td>Plain</td></tr></table>
@@ -137,7 +137,7 @@ async def test_a_component_that_leaves_presses_to_its_host_is_pressed_there(visi
     assert await on.read_log() == ["other"]
 
 
-async def test_a_press_on_a_box_misses_the_controls_inside(visit: OpenFailurePage) -> None:
+async def test_pressing_a_box_avoids_the_controls_inside(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=box style="width: 200px; border: 1px solid"><div style="text-align: center; line-height: 40px">Rome
         <svg tabindex=0 width=160 height=14 aria-label=Remove onclick="log.push('removed'); event.stopPropagation()">
@@ -171,7 +171,7 @@ async def test_lines_and_appended_text_arrive_in_order_in_editors(visit: OpenFai
     assert (await on.evaluate_js("lazy.innerText")).split() == ["one", "two"]
 
 
-async def test_boxes_that_listen_around_a_button_have_no_references_next_to_it(visit: OpenFailurePage) -> None:
+async def test_listening_boxes_around_a_button_have_no_references_of_their_own(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=item style="display: inline-block"><my-button aria-label="New Folder"><svg width=16 height=16></svg>
         </my-button></div><div id=still style="display: inline-block"><button disabled>Move up</button></div>
@@ -190,7 +190,7 @@ async def test_boxes_that_listen_around_a_button_have_no_references_next_to_it(v
     assert await on.read_log() == ["content", "component", "item"]
 
 
-async def test_a_press_lands_on_a_page_of_many_fields_that_libraries_hide(visit: OpenFailurePage) -> None:
+async def test_a_press_lands_on_a_page_with_many_hidden_fields(visit: OpenFailurePage) -> None:
     select = """<div class=select style="width: 200px; height: 30px; position: relative" onmousedown="log.push('{0}')">
         <span style="position: absolute">Pick</span><input role=combobox aria-label="{0}" style="opacity: 0; border: 0">
         </div>"""
@@ -220,7 +220,7 @@ async def test_labels_around_web_components_name_the_control_in_them(visit: Open
     assert await on.read_log() == ["box", "other"]
 
 
-async def test_items_of_lists_that_listen_as_a_whole_have_references(visit: OpenFailurePage) -> None:
+async def test_items_of_lists_with_a_delegated_listener_have_references(visit: OpenFailurePage) -> None:
     on = await visit(
         """<ul id=choice><li>Tea</li><li>Coffee</li></ul>
         <ol id=order><li>One <button>x</button></li><li>Two <button>x</button></li></ol>
@@ -242,7 +242,7 @@ async def test_items_of_lists_that_listen_as_a_whole_have_references(visit: Open
     assert await on.read_log() == ["chosen Tea", "held Blue", "held One", "held Only", "held Red"]
 
 
-async def test_options_and_items_that_a_listener_fills_are_named(visit: OpenFailurePage) -> None:
+async def test_options_and_items_filled_by_a_listener_are_named(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div role=listbox><div role=option><span class=ripple></span><div class=content>Foo</div></div></div>
         <ul role=tree><li role=treeitem aria-expanded=false><div class=content>Data</div></li></ul>
@@ -256,7 +256,7 @@ async def test_options_and_items_that_a_listener_fills_are_named(visit: OpenFail
     assert await on.read_log() == ["Foo", "Data", "×"]
 
 
-async def test_a_box_in_a_component_in_a_component_is_pressed_at_the_outer_host(visit: OpenFailurePage) -> None:
+async def test_a_control_in_nested_components_is_pressed_at_the_outer_host(visit: OpenFailurePage) -> None:
     on = await visit(
         """<my-item></my-item><button role=listitem onclick="log.push('fruits')">Fruits</button><script>log = [];
         const define = (name, html, listen) => customElements.define(name, class extends HTMLElement {
@@ -270,7 +270,7 @@ async def test_a_box_in_a_component_in_a_component_is_pressed_at_the_outer_host(
     assert await on.read_log() == ["my-item", "fruits"]
 
 
-async def test_dividing_lines_and_boxes_around_a_check_box_have_no_references(visit: OpenFailurePage) -> None:
+async def test_separators_and_boxes_around_a_check_box_have_no_references(visit: OpenFailurePage) -> None:
     on = await visit(
         """<ul role=menu><li role=menuitem tabindex=0>Cut</li>
         <li role=separator tabindex=0 style="height: 4px"></li></ul>
@@ -287,7 +287,7 @@ async def test_dividing_lines_and_boxes_around_a_check_box_have_no_references(vi
     assert await on.evaluate_js("document.querySelector('input').checked") is True
 
 
-async def test_roles_that_components_keep_inside_are_shown_and_set(visit: OpenFailurePage) -> None:
+async def test_roles_in_element_internals_are_shown_and_set(visit: OpenFailurePage) -> None:
     on = await visit(
         """<label for=sw>Dark mode</label> <x-switch id=sw></x-switch> <x-slider></x-slider> <x-slider></x-slider>
         <x-plain>plain text</x-plain><script>log = [];
@@ -342,7 +342,7 @@ async def test_clipped_buttons_handles_and_drawn_editors_are_reached(visit: Open
     assert "x = 1" in (await on.snapshotter.take_snapshot("full")).piece.text
 
 
-async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what_they_get(
+async def test_editors_around_a_clipped_field_and_command_lists_accept_input(
     visit: OpenFailurePage,
 ) -> None:
     on = await visit(
@@ -377,7 +377,7 @@ async def test_an_editor_around_a_clipped_field_and_a_list_of_commands_take_what
     assert re.fullmatch(r'<div> "Hi.*" is open: maybe first click e\d+ "Got it"', refused.value.hint)
 
 
-async def test_what_libraries_draw_around_hidden_fields_is_named_and_shown_once(visit: OpenFailurePage) -> None:
+async def test_controls_drawn_around_hidden_fields_are_named_and_shown_once(visit: OpenFailurePage) -> None:
     on = await visit(
         f"""<label><span role=switch tabindex=0 aria-checked=false style="display: inline-block; width: 40px;
           height: 20px" onclick="this.ariaChecked = 'true'; log.push('on')"></span><input type=checkbox tabindex=-1
@@ -408,7 +408,7 @@ async def test_what_libraries_draw_around_hidden_fields_is_named_and_shown_once(
     assert await on.read_log() == ["on", "closed"]
 
 
-async def test_days_lists_and_slides_that_only_their_looks_tell_are_operated(visit: OpenFailurePage) -> None:
+async def test_days_lists_and_slides_recognisable_only_by_style_are_operated(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=days style="width: 210px"><p class=day style="cursor: pointer">15</p><p class=day
           style="cursor: pointer">16</p></div>
@@ -435,7 +435,7 @@ async def test_days_lists_and_slides_that_only_their_looks_tell_are_operated(vis
     assert "Slide 8" not in outline
 
 
-async def test_what_a_page_does_after_a_move_or_a_focus_is_waited_for(visit: OpenFailurePage) -> None:
+async def test_asynchronous_effects_of_a_move_or_focus_are_waited_for(visit: OpenFailurePage) -> None:
     on = await visit(
         """<p id=stars style="width: 90px" onclick="log.push(over)" onmousemove="port2.postMessage(4)">****</p>
         <input aria-label=Number oninput="if (!moved) { moved = true; setSelectionRange(0, 0) }"><script>
@@ -447,7 +447,7 @@ async def test_what_a_page_does_after_a_move_or_a_focus_is_waited_for(visit: Ope
     assert (await on.forms.type(await find_ref(on, 'textbox "Number" REF'), "12345")).value == "12345"
 
 
-async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) -> None:
+async def test_nested_style_rules_paint_text_and_open_menus(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>.drop { & > ul { display: none } &:not(details, .open, :hover) ul { opacity: .9 }
         &.by-hover { &:hover > ul, &:focus-within > ul { display: block } } }
@@ -461,7 +461,7 @@ async def test_rules_in_rules_paint_text_and_open_menus(visit: OpenFailurePage) 
     assert "Chairs" in (await on.pointer.hover(await find_ref(on, 'button "Products" REF'))).changes
 
 
-async def test_items_over_which_the_pointer_becomes_a_hand_have_references(visit: OpenFailurePage) -> None:
+async def test_items_with_a_hand_pointer_on_hover_have_references(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>@media (hover: hover) { .item:hover { cursor: pointer } }</style>
         <div onclick="log.push(event.target.textContent)"><p class=item><b>Move up</b></p><p class=item>Delete</p>
@@ -473,7 +473,7 @@ async def test_items_over_which_the_pointer_becomes_a_hand_have_references(visit
     assert await on.read_log() == ["Delete"]
 
 
-async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_it(visit: OpenFailurePage) -> None:
+async def test_a_dialog_opened_by_a_check_box_is_closed_by_its_inner_label(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>#shown { position: fixed; opacity: 0 } .dialog { display: none; position: fixed; inset: 0;
         background: white } #shown:checked ~ .dialog { display: block } </style><label for=shown>Open</label>
@@ -486,7 +486,7 @@ async def test_a_box_that_opens_a_dialog_is_pressed_by_the_label_in_it_to_close_
     assert await on.read_log() == [True, False]
 
 
-async def test_controls_in_an_edited_text_have_references_and_its_links_have_none(visit: OpenFailurePage) -> None:
+async def test_controls_in_editable_text_have_references_and_its_links_do_not(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div contenteditable role=textbox aria-label=Tasks><ul><li><label contenteditable=false><input type=checkbox
         aria-label="Buy milk" onchange="log.push(checked)"></label> Buy milk, <a href="#shop">see</a></li></ul></div>
@@ -513,7 +513,7 @@ async def test_a_transparent_file_field_has_the_name_of_the_label_beside_it(visi
     await find_ref(on, '^file "Papers" REF hidden$')
 
 
-async def test_stars_over_clipped_radio_buttons_are_one_reference_each(visit: OpenFailurePage) -> None:
+async def test_stars_over_clipped_radio_buttons_have_one_reference_each(visit: OpenFailurePage) -> None:
     star = f"""<div class=star style="display: inline-block; width: 20px; height: 20px"><span style="{CLIPPED}">
         <input type=radio name=stars aria-label="{{0}}"></span><svg width=20 height=20></svg></div>"""
     on = await visit(
@@ -525,7 +525,7 @@ async def test_stars_over_clipped_radio_buttons_are_one_reference_each(visit: Op
     assert await on.read_log() == ["2 stars"]
 
 
-async def test_a_control_is_pressed_through_the_empty_box_that_makes_it_larger(visit: OpenFailurePage) -> None:
+async def test_a_control_is_pressed_through_the_empty_box_that_enlarges_it(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>.box { position: relative; width: 84px; height: 48px; margin: 20px } .box > * { position: absolute }
         .over { inset: 0 } .under { inset: 12px 16px }</style>
@@ -541,7 +541,7 @@ async def test_a_control_is_pressed_through_the_empty_box_that_makes_it_larger(v
     assert await on.read_log() == ["touch"]
 
 
-async def test_boxes_that_listen_around_one_text_share_its_reference(visit: OpenFailurePage) -> None:
+async def test_listening_boxes_around_one_text_share_its_reference(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=head><div id=label><span id=text>Make</span></div></div>
         <table role=grid><tr><td role=gridcell aria-label="April 23"><span id=day>23</span></table>
@@ -557,7 +557,7 @@ async def test_boxes_that_listen_around_one_text_share_its_reference(visit: Open
     assert await on.read_log() == ["text", "label", "head"]
 
 
-async def test_a_hidden_field_names_the_field_that_draws_it_and_not_a_button(visit: OpenFailurePage) -> None:
+async def test_a_hidden_field_points_to_the_visible_field_and_not_to_a_button(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div><input aria-label=Words style="opacity: 0" value="one"><span>one
         <button aria-label="Remove one">×</button></span><input type=search aria-label=Word></div>"""
@@ -567,13 +567,13 @@ async def test_a_hidden_field_names_the_field_that_draws_it_and_not_a_button(vis
     assert re.match(r'it is drawn as e\d+ <input> "Word"', refused.value.hint), refused.value.hint
 
 
-async def test_a_cut_text_of_an_editor_is_counted_with_the_call_that_shows_it(visit: OpenFailurePage) -> None:
+async def test_an_abbreviated_editor_text_shows_its_length_and_how_to_read_it(visit: OpenFailurePage) -> None:
     on = await visit(f"<div contenteditable role=textbox aria-label=Story>{'word ' * 100}end</div>")
     ref = await find_ref(on, r'textbox "Story" e\d+ = "word .*…" \(503 characters: root=REF\)')
     assert 'end"' in (await on.snapshotter.take_snapshot("full", root=ref)).piece.text
 
 
-async def test_a_slider_that_no_keys_move_is_dragged_along_its_track(visit: OpenFailurePage) -> None:
+async def test_a_slider_without_key_support_is_dragged_along_its_track(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>#track { width: 300px; height: 20px } #bar { width: 40%; height: 20px; position: relative }
         #thumb { position: absolute; right: -10px; width: 20px; height: 20px; background: red }</style>
@@ -587,7 +587,7 @@ async def test_a_slider_that_no_keys_move_is_dragged_along_its_track(visit: Open
     assert (await on.forms.type(await find_ref(on, 'slider "Volume" REF = "20"'), "37")).value == "37"
 
 
-async def test_a_slider_is_shown_whose_thumb_is_only_painted(visit: OpenFailurePage) -> None:
+async def test_a_slider_with_a_painted_thumb_is_shown(visit: OpenFailurePage) -> None:
     on = await visit(
         """<style>#track { position: relative; width: 300px; height: 6px; background: #ddd }
         #thumb { position: absolute }
@@ -613,7 +613,7 @@ async def test_parts_of_a_label_share_the_reference_of_its_control(visit: OpenFa
     await find_ref(on, '^switch "Wifi" REF$')
 
 
-async def test_a_picker_and_the_box_that_listens_around_it_share_a_reference(visit: OpenFailurePage) -> None:
+async def test_a_picker_and_its_listening_box_share_a_reference(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=box><div role=combobox tabindex=0 aria-expanded=false id=_r_1_ class=picker>Select person</div></div>
         <script>log = []; box.onclick = () => log.push("opened")</script>"""
@@ -622,7 +622,7 @@ async def test_a_picker_and_the_box_that_listens_around_it_share_a_reference(vis
     assert await on.read_log() == ["opened"]
 
 
-async def test_handles_that_resize_a_column_are_shown_in_the_head_alone(visit: OpenFailurePage) -> None:
+async def test_column_resize_handles_are_shown_in_the_header_alone(visit: OpenFailurePage) -> None:
     handle = '<i onmousedown="1"></i>'
     on = await visit(
         f"""<style>i {{ display: inline-block; width: 6px; height: 20px }}</style>
@@ -632,7 +632,7 @@ async def test_handles_that_resize_a_column_are_shown_in_the_head_alone(visit: O
     await find_ref(on, "^grid\n Name <i REF>\n Ann$")
 
 
-async def test_an_item_has_the_name_of_what_only_scripts_focus_in_it(visit: OpenFailurePage) -> None:
+async def test_an_item_is_named_by_its_script_focused_content(visit: OpenFailurePage) -> None:
     on = await visit("""<ul role=menu><li role=menuitem tabindex=0><a role=none tabindex=-1>Share</a></li></ul>""")
     await find_ref(on, '^menu\n menuitem "Share" REF$')
 

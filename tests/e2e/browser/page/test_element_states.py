@@ -54,7 +54,7 @@ STATES = {
 }
 
 
-async def test_each_state_is_reported_as_the_specifications_read_it(visit: OpenFailurePage) -> None:
+async def test_each_state_is_reported_as_the_specifications_define(visit: OpenFailurePage) -> None:
     rows = [f"<section>start {n} {html} end</section>" for n, html in enumerate(STATES)]
     on = await visit(f"<!doctype html><body>{''.join(rows)}")
     outline = re.sub(r" e\d+", "", str(await on.snapshotter.take_snapshot("full", limit=1_000_000)))

@@ -154,7 +154,7 @@ FAILURE_CASES = [
 
 
 @pytest.mark.parametrize("case", FAILURE_CASES, ids=lambda case: case.name)
-async def test_every_case_is_done_or_refused_with_cause_and_way_out(case: Case, revisit: OpenFailurePage) -> None:
+async def test_every_case_succeeds_or_is_refused_with_cause_and_remedy(case: Case, revisit: OpenFailurePage) -> None:
     on = await revisit(case.page)
     if not case.reason:
         await case.act(on)

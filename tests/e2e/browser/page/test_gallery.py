@@ -28,7 +28,7 @@ async def test_every_visible_word_and_every_operable_part_is_in_the_outline(visi
     assert missing == {}
 
 
-async def test_elements_have_references_whose_events_a_framework_handles_at_a_container(visit: OpenFailurePage) -> None:
+async def test_elements_with_framework_events_at_a_container_have_references(visit: OpenFailurePage) -> None:
     on = await visit(
         """<ul id=list><li><b>React row</b></li><li><b>Plain row</b></li></ul><p><i>Solid row</i></p>
         <p><u>Svelte row</u></p><p><em>Runes row</em></p>
@@ -58,7 +58,7 @@ async def test_elements_have_references_whose_events_a_framework_handles_at_a_co
     assert re.search(r"<Late row e\d+>", (await on.snapshotter.take_snapshot("full")).piece.text)
 
 
-async def test_what_only_libraries_need_is_left_out_and_unnamed_controls_are_distinguished(
+async def test_library_helpers_are_left_out_and_unnamed_controls_distinguished(
     visit: OpenFailurePage,
 ) -> None:
     on = await visit(

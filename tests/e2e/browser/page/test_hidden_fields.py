@@ -25,7 +25,7 @@ LIBRARIES = """<script>log = []</script><style>div { margin: 4px } .wide { width
 <select id=native><option>A</select><span id=drawn role=combobox tabindex=0 style="border: 1px solid">A</span>"""
 
 
-async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenFailurePage) -> None:
+async def test_a_hidden_field_is_reached_through_its_visible_drawing(visit: OpenFailurePage) -> None:
     on = await visit(LIBRARIES)
     for selector, event in (("#transparent", "antd"), ("#clipped", "mui"), ("#sizeless", "xterm")):
         outcome = await on.pointer.click(selector)
@@ -38,7 +38,7 @@ async def test_a_hidden_field_is_reached_by_what_is_drawn_around_it(visit: OpenF
     assert "$ ls" in typed.changes
 
 
-async def test_what_is_hidden_permanently_is_refused_and_names_the_drawn_control(visit: OpenFailurePage) -> None:
+async def test_a_permanently_hidden_field_is_refused_and_its_visible_control_named(visit: OpenFailurePage) -> None:
     on = await visit(LIBRARIES)
     for selector, hint in (("#destroy", "."), ("#native", r"it is drawn as e\d+ <span#drawn> \"A\": act on that")):
         with pytest.raises(OutriderError) as refused:
@@ -50,7 +50,7 @@ async def test_what_is_hidden_permanently_is_refused_and_names_the_drawn_control
     assert "row" not in await on.read_log()
 
 
-async def test_a_hidden_field_next_to_its_remove_buttons_is_pressed_where_the_box_is_free(
+async def test_a_hidden_field_next_to_remove_buttons_is_pressed_where_its_box_is_free(
     visit: OpenFailurePage,
 ) -> None:
     on = await visit(
@@ -63,7 +63,7 @@ async def test_a_hidden_field_next_to_its_remove_buttons_is_pressed_where_the_bo
     assert (await on.read_log())[-1] not in ("", "remove")
 
 
-async def test_text_replaces_and_follows_what_an_editor_draws(visit: OpenFailurePage) -> None:
+async def test_typed_text_replaces_or_follows_the_content_of_a_drawn_editor(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=editor style="width: 300px; border: 1px solid" onmousedown="field.focus()"><pre id=drawn></pre>
         <textarea id=field style="position: absolute; width: 1px; height: 1px; opacity: 0"></textarea></div>
@@ -86,7 +86,7 @@ async def test_text_is_added_to_an_editable_region(visit: OpenFailurePage) -> No
     assert await on.evaluate_js("note.innerText") == "Hello there"
 
 
-async def test_a_drawn_slider_takes_a_number_within_its_bounds(visit: OpenFailurePage) -> None:
+async def test_a_custom_slider_accepts_a_number_within_its_range(visit: OpenFailurePage) -> None:
     on = await visit(
         """<div id=level role=slider tabindex=0 aria-label=Level aria-valuemin=0 aria-valuemax=60 aria-valuenow=20
         style="width: 90px; height: 20px; background: silver"></div><script>

@@ -99,7 +99,7 @@ def read_refs(text: str) -> list[str]:
 @given(texts=st.lists(HOSTILE, min_size=2, max_size=4))
 @example(texts=list(FORGED))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
-async def test_every_reference_that_can_be_read_in_an_outline_is_one_element_s_own(
+async def test_every_readable_reference_belongs_to_exactly_one_element(
     revisit: OpenFailurePage, texts: list[str]
 ) -> None:
     on = await revisit(build_page(texts))

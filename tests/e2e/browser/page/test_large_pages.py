@@ -32,7 +32,7 @@ async def test_a_table_of_many_rows_is_read_in_slices(visit: OpenFailurePage) ->
         assert "Person 3" in str(await on.snapshotter.take_snapshot("viewport"))
 
 
-async def test_what_was_not_read_in_time_is_counted(visit: OpenFailurePage) -> None:
+async def test_elements_not_read_in_time_are_counted(visit: OpenFailurePage) -> None:
     on = await visit("<h1>List</h1>" + "<p>One <b>word</b></p>" * 3_000)
     stopped = await on.snapshotter.capture_outline("full", budget_s=0)
     assert 0 < stopped.stopped < 600
@@ -57,7 +57,7 @@ async def test_many_frames_are_opened_and_read_or_counted(visit: OpenFailurePage
         assert await on.read_log() == [1]
 
 
-async def test_a_search_ends_automatically(visit: OpenFailurePage) -> None:
+async def test_a_search_of_a_large_page_is_stopped(visit: OpenFailurePage) -> None:
     on = await visit("<p>" + "<b>word</b>" * 2_000)
     scripts, main = on.snapshotter.scripts, on.page.main
     await scripts.ensure_installed(main)

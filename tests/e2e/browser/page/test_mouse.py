@@ -22,7 +22,7 @@ pad.onmousemove = (event) => event.buttons && log.push(`line ${event.offsetX} ${
 </script>"""
 
 
-async def test_a_gesture_happens_at_its_points(visit: OpenFailurePage) -> None:
+async def test_mouse_gestures_happen_at_the_given_points(visit: OpenFailurePage) -> None:
     cases: list[tuple[MouseGesture, str, list[str]]] = [
         (MouseGesture("click", [(120, 80)]), "", ["mousedown 120 80", "mouseup 120 80", "click 120 80"]),
         (MouseGesture("click", [(20, 30)]), "#pad", ["mousedown 120 80", "mouseup 120 80", "click 120 80"]),
@@ -49,7 +49,7 @@ async def test_a_gesture_happens_at_its_points(visit: OpenFailurePage) -> None:
         await use_mouse(on.pointer, MouseGesture("drag", [(1, 5)]))
 
 
-async def test_a_path_takes_its_time_so_that_what_lags_behind_arrives(visit: OpenFailurePage) -> None:
+async def test_a_path_is_slow_enough_for_lagging_pages(visit: OpenFailurePage) -> None:
     # The box follows the mouse as on a spring, and stays where the button is released.
     spring = """<script>let goal = 10; box = 10; moves = 0; held = false;
       addEventListener('mousedown', () => held = true); addEventListener('mouseup', () => held = false);
@@ -79,7 +79,7 @@ async def test_keys_and_buttons_stay_down_until_they_are_released(visit: OpenFai
     assert any(each.startswith("click") and each.endswith("shiftKey") for each in log)
 
 
-async def test_a_button_that_has_to_be_held_is_held(visit: OpenFailurePage) -> None:
+async def test_a_hold_to_confirm_button_is_held(visit: OpenFailurePage) -> None:
     on = await visit(
         """<button id=b>Delete</button><script>let since;
         b.onpointerdown = () => { since = performance.now() };
@@ -90,7 +90,7 @@ async def test_a_button_that_has_to_be_held_is_held(visit: OpenFailurePage) -> N
     assert "Deleted" in (await on.pointer.click("#b", hold_s=0.35)).changes
 
 
-async def test_scrolling_turns_the_wheel_where_it_reaches_just_that(visit: OpenFailurePage) -> None:
+async def test_scrolling_uses_the_wheel_where_it_affects_only_the_target(visit: OpenFailurePage) -> None:
     inner_box = (
         "<div style='height: 3000px'><div style='height: 690px; width: 900px; overflow: auto; margin: auto'>"
         "<p style='height: 900px'>In</div></div>"

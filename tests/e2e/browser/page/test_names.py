@@ -93,7 +93,7 @@ NAME_ROWS = [
 ]
 
 
-async def test_names_follow_references_labels_content_and_style_sheets(visit: OpenFailurePage) -> None:
+async def test_accessible_names_come_from_references_labels_content_and_styles(visit: OpenFailurePage) -> None:
     assert await read_marked(NAME_ROWS, "name", visit) == expected_by_html(NAME_ROWS)
 
 
@@ -139,7 +139,7 @@ ROLES = [
 ]
 
 
-async def test_roles_follow_the_role_attribute_the_element_and_its_context(visit: OpenFailurePage) -> None:
+async def test_roles_come_from_the_role_attribute_the_element_and_its_context(visit: OpenFailurePage) -> None:
     assert await read_marked(ROLES, "role", visit) == expected_by_html(ROLES)
 
 
@@ -154,5 +154,5 @@ DESCRIPTIONS = [
 ]
 
 
-async def test_descriptions_are_what_an_element_refers_to_or_its_tooltip(visit: OpenFailurePage) -> None:
+async def test_descriptions_come_from_references_or_tooltips(visit: OpenFailurePage) -> None:
     assert await read_marked(DESCRIPTIONS, "description", visit) == expected_by_html(DESCRIPTIONS)

@@ -120,7 +120,9 @@ LINES_OF_ELEMENTS = [
 ]
 
 
-async def test_each_kind_of_element_has_its_line(revisit: OpenFailurePage, subtests: pytest.Subtests) -> None:
+async def test_each_kind_of_element_has_its_own_line_format(
+    revisit: OpenFailurePage, subtests: pytest.Subtests
+) -> None:
     for html, lines in LINES_OF_ELEMENTS:
         with subtests.test(html):
             on = await revisit(f"<!doctype html><title>T</title><body>{html}")
@@ -157,7 +159,7 @@ async def test_a_long_value_is_read_on_to_its_end(revisit: OpenFailurePage) -> N
     assert ' end"' in await read_outline(on, root=ref[1], offset=8)
 
 
-async def test_frames_stand_in_their_places_whatever_their_origin(revisit: OpenFailurePage) -> None:
+async def test_frames_are_shown_in_place_whatever_their_origin(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<p>before</p>
         <iframe title=Same srcdoc="<p>same</p><iframe title=Deep srcdoc='<button>deep</button>'></iframe>"></iframe>
@@ -218,7 +220,7 @@ async def test_an_outline_is_cut_at_its_budget_and_read_on_by_line(revisit: Open
     assert read == whole
 
 
-async def test_reading_on_continues_in_what_was_seen_until_the_next_action(revisit: OpenFailurePage) -> None:
+async def test_further_parts_come_from_the_same_snapshot_until_the_next_action(revisit: OpenFailurePage) -> None:
     on = await revisit(f"<button id=b onclick='1'>B</button>{TABLE_HTML}")
     first = await on.snapshotter.take_snapshot("full", limit=200)
     await on.evaluate_js("document.querySelector('h1').remove()")
@@ -227,7 +229,7 @@ async def test_reading_on_continues_in_what_was_seen_until_the_next_action(revis
     assert (await on.snapshotter.take_snapshot("full", limit=200, offset=1)).piece.total == first.piece.total - 1
 
 
-async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(revisit: OpenFailurePage) -> None:
+async def test_controls_below_the_viewport_are_not_in_the_view(revisit: OpenFailurePage) -> None:
     cards = "".join(f"<div><h3>Card {n}</h3><span onclick=1>*</span> <a href=/{n}>Open</a></div>" for n in range(60))
     on = await revisit(f"<style>div {{ height: 100px }}</style><section>{cards}</section>")
     shown = str(await on.snapshotter.take_snapshot())
@@ -235,14 +237,14 @@ async def test_what_can_be_pressed_below_the_viewport_is_not_in_the_view(revisit
     assert "above" not in shown
 
 
-async def test_the_address_may_be_left_to_whoever_reports_it_anyway(revisit: OpenFailurePage) -> None:
+async def test_the_address_can_be_left_out(revisit: OpenFailurePage) -> None:
     on = await revisit("<title>Here</title><p>text")
     seen = await on.snapshotter.take_snapshot("full")
     assert seen.to_text(address=False) == "Here\ntext"
     assert seen.to_text().startswith("Here · http")
 
 
-async def test_a_part_of_a_page_is_shown_by_its_reference_and_a_text_found(revisit: OpenFailurePage) -> None:
+async def test_part_of_a_page_is_shown_by_reference_and_text_is_found(revisit: OpenFailurePage) -> None:
     on = await revisit(
         "<select id=s aria-label=S>" + "".join(f"<option>O{n}" for n in range(50)) + "</select>" + TABLE_HTML
     )
@@ -259,7 +261,7 @@ async def test_links_have_their_addresses_on_request(revisit: OpenFailurePage) -
     assert "(https://example.com/there)" in await read_outline(on, urls=True)
 
 
-async def test_interactive_leaves_out_what_can_only_be_read(revisit: OpenFailurePage) -> None:
+async def test_the_interactive_outline_leaves_out_plain_text(revisit: OpenFailurePage) -> None:
     on = await revisit("<h1>A</h1><p>text</p><nav><a href=/x>x</a></nav><h2>B</h2><p>more</p>")
     text = str(await on.snapshotter.take_snapshot("interactive"))
     assert "text" not in text
@@ -312,7 +314,7 @@ async def test_all_visible_text_is_in_the_full_outline(seed: int, revisit: OpenF
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_references_outlive_a_page_that_draws_itself_again(seed: int, revisit: OpenFailurePage) -> None:
+async def test_references_survive_a_redraw_of_the_page(seed: int, revisit: OpenFailurePage) -> None:
     on = await revisit(generate_page(seed))
     before = await read_outline(on, limit=10_000_000)
     await on.evaluate_js(
@@ -322,7 +324,7 @@ async def test_references_outlive_a_page_that_draws_itself_again(seed: int, revi
     assert await read_outline(on, limit=10_000_000) == before
 
 
-async def test_a_small_change_has_a_small_difference(revisit: OpenFailurePage) -> None:
+async def test_a_small_change_is_reported_as_a_small_difference(revisit: OpenFailurePage) -> None:
     on = await revisit(generate_page(5) + "<p id=changes>old</p><button id=b>B</button>")
     await on.evaluate_js("document.getElementById('b').onclick = () => { changes.textContent = 'new words' }")
     outcome = await on.pointer.click("#b")
@@ -330,7 +332,7 @@ async def test_a_small_change_has_a_small_difference(revisit: OpenFailurePage) -
     assert count_tokens(str(outcome)) <= 40
 
 
-async def test_a_page_that_has_changed_altogether_is_reported_in_full(revisit: OpenFailurePage) -> None:
+async def test_a_completely_changed_page_is_reported_in_full(revisit: OpenFailurePage) -> None:
     on = await revisit(generate_page(5) + "<button id=b>B</button>")
     await on.evaluate_js(
         f"document.getElementById('b').onclick = () => {{ document.body.innerHTML = `{generate_page(6)}` }}"
@@ -409,7 +411,7 @@ async def test_the_rendered_document_has_shadow_trees_and_frames_and_no_secrets(
     assert "no" not in re.findall(r">(\w+)<", html)
 
 
-async def test_a_map_of_the_document_and_selected_text(revisit: OpenFailurePage) -> None:
+async def test_the_dom_map_and_the_selected_text_are_returned(revisit: OpenFailurePage) -> None:
     on = await revisit("<div id=a class=b><p>one</p><p>two</p></div>")
     told = await build_dom_map(on.snapshotter, selector="#a")
     assert told["domMap"]["id"] == "a"
@@ -418,7 +420,7 @@ async def test_a_map_of_the_document_and_selected_text(revisit: OpenFailurePage)
     assert await read_selection(on.snapshotter) == "one"
 
 
-async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenFailurePage) -> None:
+async def test_only_boxes_in_the_viewport_are_drawn(revisit: OpenFailurePage) -> None:
     on = await revisit("<button>A</button><div style='height:3000px'></div><button>B</button>")
     assert [each["ref"] for each in await list_boxes(on.snapshotter)] == ["e1"]
 
@@ -439,14 +441,14 @@ async def test_boxes_for_drawing_are_those_in_the_viewport(revisit: OpenFailureP
         "<form lang=en><select name=lang><option>en</select>here",
     ],
 )
-async def test_a_page_that_shadows_its_own_properties_is_read_all_the_same(html: str, revisit: OpenFailurePage) -> None:
+async def test_a_page_that_shadows_its_own_properties_is_still_read(html: str, revisit: OpenFailurePage) -> None:
     on = await revisit(f"<body>{html}<button id=b>B</button>")
     assert "here" in str(await on.snapshotter.take_snapshot("full"))
     assert "clicked" in str(await on.pointer.click("#b"))
     assert (await list_interactable(on.snapshotter)).total
 
 
-async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenFailurePage) -> None:
+async def test_a_page_nested_to_the_browsers_limit_is_read(visit: OpenFailurePage) -> None:
     on = await visit("<p>top</p><div id=d></div>")
     await on.evaluate_js(
         """(() => { let e = d; for (let n = 0; n < 1500; n++) { const c = document.createElement('div');
@@ -457,13 +459,13 @@ async def test_a_page_nested_as_deep_as_the_browser_bears_is_read(visit: OpenFai
     assert "bottom" in text
 
 
-async def test_a_page_without_end_is_cut(visit: OpenFailurePage) -> None:
+async def test_an_endless_page_is_cut(visit: OpenFailurePage) -> None:
     on = await visit("<div id=d></div>")
     await on.evaluate_js("d.innerHTML = '<i>x </i>'.repeat(100000)")
     assert len(str(await on.snapshotter.take_snapshot("full"))) < 20_000
 
 
-async def test_items_of_a_list_that_hears_double_clicks_can_be_opened(revisit: OpenFailurePage) -> None:
+async def test_items_of_a_list_that_listens_to_double_clicks_can_be_opened(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<script>log = []</script><div id=files><ul>
         <li><span tabindex=0 role=button>notes.txt</span><small>now</small>
@@ -480,7 +482,7 @@ async def test_items_of_a_list_that_hears_double_clicks_can_be_opened(revisit: O
     assert "- Only read" in outline
 
 
-async def test_the_box_of_a_diagrams_node_has_the_text_of_its_group(revisit: OpenFailurePage) -> None:
+async def test_a_diagram_node_is_labelled_with_the_text_of_its_group(revisit: OpenFailurePage) -> None:
     on = await revisit(
         """<script>log = []</script><svg width=400 height=100><g><rect width=120 height=30
         onmousedown="log.push('greeting')" /><g><text x=20 y=20 pointer-events=none>greeting</text></g></g>

@@ -35,12 +35,12 @@ def test_the_weights_are_those_of_the_contract():
     assert list(found.values()) == [165, 85, 95, 45, 110, 70, 95, 105]
 
 
-def test_what_fails_on_the_site_itself_is_reported_before_strangers_and_noise():
+def test_failures_of_the_site_rank_above_third_party_failures_and_noise():
     ranked = rank_failures([ADS, ICON, ECHOED, OTHER_404, CONSOLE_ERROR, THROWN, OWN_500], HOST, 8)
     assert ranked == [OWN_500, THROWN, OTHER_404, CONSOLE_ERROR, ADS, ICON, ECHOED]
 
 
-def test_the_same_failure_is_reported_once_and_no_more_than_asked():
+def test_repeated_failures_are_merged_and_the_limit_is_kept():
     again = build_failure("console", THROWN.summary, level="exception")
     assert rank_failures([THROWN, again, CONSOLE_ERROR], HOST, 8) == [THROWN, CONSOLE_ERROR]
     assert rank_failures([CONSOLE_ERROR, THROWN], HOST, 1) == [THROWN]
@@ -56,5 +56,7 @@ def test_the_same_failure_is_reported_once_and_no_more_than_asked():
         ("Shop", "Tea and coffee", ("https://www.google.com/recaptcha/api2/anchor?x",), False),
     ],
 )
-def test_only_a_page_that_is_nothing_else_is_a_robot_check(title: str, text: str, frames: tuple[str, ...], wall: bool):
+def test_only_an_actual_challenge_page_counts_as_a_robot_check(
+    title: str, text: str, frames: tuple[str, ...], wall: bool
+):
     assert is_robot_check(title, text, frames) is wall

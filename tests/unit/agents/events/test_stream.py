@@ -19,7 +19,7 @@ from support.apps.run_streams import (
 pytestmark = pytest.mark.anyio
 
 
-async def test_followers_here_and_elsewhere_hear_all_in_order_and_stop_at_the_end(database: Database):
+async def test_local_and_remote_followers_get_all_events_in_order(database: Database):
     run, here, there = await add_active_run(database), EventStreams(database), EventStreams(database)
     ours: list[RunEvent] = []
     theirs: list[RunEvent] = []
@@ -45,7 +45,7 @@ async def test_followers_here_and_elsewhere_hear_all_in_order_and_stop_at_the_en
     await there.close()
 
 
-async def test_an_event_of_another_process_goes_before_those_that_are_not_written_yet(database: Database):
+async def test_an_event_of_another_process_precedes_events_not_yet_written(database: Database):
     run, here, there = await add_active_run(database), EventStreams(database, gather=5.0), EventStreams(database)
     ours: list[RunEvent] = []
     await here.open_run(run)
@@ -64,7 +64,7 @@ async def test_an_event_of_another_process_goes_before_those_that_are_not_writte
     await here.close()
 
 
-async def test_who_comes_later_hears_what_has_been_and_who_comes_again_only_what_is_new(database: Database):
+async def test_a_late_follower_gets_all_events_and_a_returning_one_only_new_events(database: Database):
     run, here = await add_active_run(database), EventStreams(database, gather=5.0)
     await here.open_run(run)
     await here.append(run, [("tool_started", {"tool": str(number)}) for number in range(700)])
@@ -82,7 +82,7 @@ async def test_who_comes_later_hears_what_has_been_and_who_comes_again_only_what
     await here.close()
 
 
-async def test_a_run_that_rests_already_is_reported_and_nobody_waits(database: Database):
+async def test_following_a_finished_run_returns_its_events_at_once(database: Database):
     run, here = await add_active_run(database), EventStreams(database)
     await here.append(run, [("status", {"status": "running"}), ("status", {"status": "blocked"})])
     await complete_run(database, run)
@@ -109,7 +109,7 @@ async def test_events_of_many_runs_are_written_together_and_none_is_lost(databas
     await here.close()
 
 
-async def test_nobody_is_left_waiting_when_the_app_is_closed(database: Database):
+async def test_closing_the_app_releases_waiting_followers(database: Database):
     run, here = await add_active_run(database), EventStreams(database)
     await here.append(run, [("status", {"status": "running"})])
     events: list[RunEvent] = []

@@ -56,7 +56,7 @@ async def wait_until_connected(streams: EventStreams) -> None:
             await anyio.sleep(0.01)
 
 
-async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for_a_ring(
+async def test_a_remote_follower_gets_all_events_in_order_including_oversized_ones(
     server: postgres.PostgresServer,
 ):
     async with stream_pair(server) as (here, there, database, _), anyio.create_task_group() as tasks:
@@ -77,7 +77,7 @@ async def test_a_follower_elsewhere_hears_all_in_order_also_what_is_too_long_for
     assert [event.seq for event in theirs] == [1, 2, 3, 4, 5]
 
 
-async def test_what_is_heard_is_not_read_from_the_table(server: postgres.PostgresServer):
+async def test_pushed_events_are_not_read_from_the_table(server: postgres.PostgresServer):
     async with stream_pair(server) as (here, there, database, elsewhere), anyio.create_task_group() as tasks:
         run = await add_active_run(database)
         await here.open_run(run)
@@ -95,7 +95,7 @@ async def test_what_is_heard_is_not_read_from_the_table(server: postgres.Postgre
     assert asked < 50, "fifty events came with rings, and the table was only looked at now and then"
 
 
-async def test_news_between_which_something_is_missing_are_completed_from_the_table(server: postgres.PostgresServer):
+async def test_gaps_between_notifications_are_filled_from_the_table(server: postgres.PostgresServer):
     async with stream_pair(server) as (here, there, database, _), anyio.create_task_group() as tasks:
         run = await add_active_run(database)
         theirs: list[RunEvent] = []
@@ -111,7 +111,7 @@ async def test_news_between_which_something_is_missing_are_completed_from_the_ta
     assert join_event_text(theirs) == "unheard heard"
 
 
-async def test_what_many_write_behind_each_other_at_the_same_time_is_all_there(server: postgres.PostgresServer):
+async def test_concurrent_appends_are_all_stored_with_consecutive_numbers(server: postgres.PostgresServer):
     async with stream_pair(server) as (here, there, database, _):
         run = await add_active_run(database)
         with anyio.fail_after(EVENT_TIMEOUT_S):

@@ -27,7 +27,7 @@ async def models() -> AsyncGenerator[Make]:
     await http.close()
 
 
-async def test_a_key_in_the_environment_is_enough_and_others_answer_for_the_first(models: Make):
+async def test_a_key_in_the_environment_suffices_and_other_providers_are_fallbacks(models: Make):
     chain = await models({"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"}).resolve_chain()
     assert [(each.provider, each.key) for each in chain] == [("anthropic", "a"), ("openai", "o")]
     assert "o" not in repr(chain).split("key")
@@ -59,7 +59,9 @@ async def test_a_key_is_found_where_the_profile_says(models: Make, key: str, val
         ("x", {"x": {"model": "m"}}, "neither `provider` nor `base_url`"),
     ],
 )
-async def test_what_is_missing_is_named(models: Make, name: str, profiles: dict[str, object], message: str):
+async def test_a_missing_key_profile_or_provider_is_named(
+    models: Make, name: str, profiles: dict[str, object], message: str
+):
     with pytest.raises(NotConfigured) as caught:
         await models(profiles=profiles).resolve_chain([name])
     assert message in caught.value.message
@@ -72,7 +74,7 @@ async def test_unknown_names_are_corrected(models: Make):
     assert "did you mean 'anthropic'?" in caught.value.hint
 
 
-async def test_a_model_on_this_machine_is_found_by_what_it_serves(models: Make):
+async def test_a_local_model_is_found_by_asking_its_server(models: Make):
     async with http_servers.serve_app(ModelServer(play_turns(ModelTurn())).build_app()) as url:
         profiles = {"here": {"base_url": f"{url}/v1"}}
         (found,) = await models(profiles=profiles).resolve_chain(["here"])

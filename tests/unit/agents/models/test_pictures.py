@@ -86,7 +86,7 @@ async def test_a_picture_reaches_the_model_in_the_form_of_its_api(wire: str):
     assert PICTURE not in json.dumps(run.history), "a run that has ended keeps no pictures"
 
 
-async def test_a_model_that_sees_no_pictures_is_reported_so_and_gets_none():
+async def test_a_model_without_vision_gets_a_note_in_place_of_the_picture():
     for wire in API_FORMATS:
         async with open_scripted_app(DRAW_AND_ANSWER, wire) as scripted:
             set_profile(scripted, pictures=False)
@@ -147,7 +147,7 @@ async def test_new_pictures_are_new_results_and_equal_ones_are_a_loop():
     assert run.stop_reason == "repetition"
 
 
-def test_it_is_known_which_models_see_pictures():
+def test_models_with_and_without_vision_are_recognized_by_name():
     seeing = {
         "anthropic": ["claude-sonnet-5-5"],
         "google": ["gemini-3.8-flash"],

@@ -53,7 +53,7 @@ async def test_the_key_reaches_the_provider_and_nothing_else(wire: str, home):
     assert SCRIPTED_API_KEY.encode() not in kept
 
 
-async def test_what_comes_again_is_cached_on_anthropics_wire_and_counted():
+async def test_repeated_prefixes_are_cached_and_counted_on_anthropics_api():
     turns = play_turns(ModelTurn(calls=[("look", {"text": "a"})]), ModelTurn(text="Done.", cached=80))
     async with open_scripted_app(turns, "anthropic") as scripted:
         run = await scripted.run_to_end()
@@ -86,7 +86,7 @@ async def test_a_conversation_continues_where_it_was():
 
 
 @pytest.mark.parametrize("keep", [True, False])
-async def test_thoughts_are_saved_only_where_the_operator_keeps_them(keep: bool):
+async def test_thoughts_are_saved_only_if_the_operator_enables_it(keep: bool):
     async with open_scripted_app(
         lambda asked: ModelTurn(text="Done.", thinking="A secret plan."), agents={"keep_thoughts": keep}
     ) as scripted:

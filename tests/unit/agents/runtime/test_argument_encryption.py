@@ -20,7 +20,7 @@ def list_files_with(home: Path, text: str) -> list[str]:
     return [each.name for each in files if text.encode() in each.read_bytes()]
 
 
-async def test_a_run_continues_with_what_its_model_gave_and_no_file_holds_it(home: Path):
+async def test_a_run_resumes_with_the_original_arguments_and_no_file_contains_them(home: Path):
     async with open_scripted_app(UNLOCK) as scripted:
         run = await scripted.run_to_end()
         (question,) = await scripted.app.runs.questions.list_pending(run.id)
@@ -39,7 +39,7 @@ async def test_a_run_continues_with_what_its_model_gave_and_no_file_holds_it(hom
     assert list_files_with(home, PASSWORD) == []
 
 
-async def test_afterwards_not_even_the_agent_remembers(home: Path):
+async def test_the_saved_history_does_not_contain_private_arguments(home: Path):
     async with open_scripted_app(UNLOCK) as scripted:
         run = await scripted.run_to_end(stakes={"unlock": "low"})
         history = (await scripted.app.runs.get(run.id)).history
@@ -61,7 +61,7 @@ async def test_under_another_key_the_run_says_what_is_missing():
 
 
 @pytest.mark.parametrize("broken", ['{"door": "cellar", "password": "correct-horse-9182', "correct-horse-9182"])
-async def test_arguments_that_are_no_json_are_not_kept_either(home: Path, broken: str):
+async def test_malformed_private_arguments_are_not_stored_either(home: Path, broken: str):
     turns = play_turns(ModelTurn(calls=[("unlock", broken)]), ModelTurn(text="I give up."))
     async with open_scripted_app(turns) as scripted:
         run = await scripted.run_to_end()

@@ -76,7 +76,7 @@ def list_calls_and_results(asked: ScriptedRequest) -> tuple[list[str], list[str]
 
 
 @pytest.mark.parametrize("wire", ["chat", "anthropic"])
-async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str):
+async def test_a_long_run_stays_below_its_limit_and_ends_normally(wire: str):
     async with open_scripted_app(read_pages(), wire) as scripted:
         run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT})
     assert (run.status, run.stop_reason) == ("completed", "done")
@@ -90,7 +90,7 @@ async def test_a_long_run_stays_below_its_limit_and_ends_as_any_other(wire: str)
     assert "Page 9 ends." in requests[-1].text
 
 
-async def test_what_was_removed_can_still_be_cited():
+async def test_removed_results_can_still_be_cited():
     async with open_scripted_app(read_pages()) as scripted:
         run = await scripted.run_to_end(budgets={"context": LIMIT})
     last = list_step_requests(scripted.model_server.requests)[-1]
@@ -99,7 +99,7 @@ async def test_what_was_removed_can_still_be_cited():
     assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGE_COUNT + 1)}
 
 
-async def test_old_results_go_before_anything_is_summarised():
+async def test_old_results_are_removed_before_anything_is_summarised():
     async with open_scripted_app(read_pages(5)) as scripted:
         await scripted.run_to_end(budgets={"context": LIMIT})
     assert len(list_step_requests(scripted.model_server.requests)) == len(scripted.model_server.requests)
@@ -107,7 +107,7 @@ async def test_old_results_go_before_anything_is_summarised():
     assert "Page 5 ends." in scripted.model_server.requests[-1].text
 
 
-async def test_then_the_middle_becomes_a_summary_by_the_model():
+async def test_the_model_summarises_the_middle_once_removing_results_is_not_enough():
     async with open_scripted_app(read_pages(30)) as scripted:
         run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT, "steps": 100})
     assert run.status == "completed"
@@ -123,7 +123,7 @@ async def test_a_summary_that_fails_is_made_without_a_model():
     assert "Called read_page" in list_step_requests(scripted.model_server.requests)[-1].text
 
 
-async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_made_once_more():
+async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_sent_again():
     async with open_scripted_app(read_pages(6, max_bytes=20_000)) as scripted:
         run = await scripted.run_to_end()
     assert run.status == "completed"
@@ -132,7 +132,7 @@ async def test_a_request_that_is_too_long_for_the_model_is_shortened_and_made_on
     assert len(scripted.model_server.requests) == 6 + 1 + 1
 
 
-async def test_the_next_question_of_a_conversation_begins_with_what_was_left():
+async def test_the_next_question_of_a_conversation_starts_from_the_shortened_history():
     async with open_scripted_app(read_pages(30)) as scripted:
         agent = Agent(name="t", description="t", instructions="t", toolsets=["ledger"])
         agent = agent.model_copy(update={"budgets": Budgets(context=LIMIT, steps=100)})
@@ -179,7 +179,7 @@ CALL_SIZES = st.lists(st.lists(st.integers(0, 4_000), min_size=0, max_size=4), m
 
 
 @given(CALL_SIZES, st.integers(500, 8_000))
-def test_no_call_is_ever_parted_from_its_result(steps: list[list[int]], limit: int):
+def test_a_call_is_never_separated_from_its_result(steps: list[list[int]], limit: int):
     messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart("Go.")])]
     nothing = ModelRequestParameters()
     window = ContextWindow(limit, "Go.", {"abc": {"title": "A", "href": "https://a.example"}})

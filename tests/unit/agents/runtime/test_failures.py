@@ -12,7 +12,7 @@ from support.fakes.model_apis import ModelTurn, ScriptedRequest, play_turns
     "fault",
     [ModelTurn(status=503), ModelTurn(status=429, headers={"retry-after": "0"}), ModelTurn(text="Half", cut_off=True)],
 )
-async def test_what_passes_is_tried_again(fault: ModelTurn):
+async def test_transient_failures_are_retried(fault: ModelTurn):
     answers = iter([fault])
     async with open_scripted_app(lambda asked: next(answers, ModelTurn(text="Whole."))) as scripted:
         run = await scripted.start_run()
@@ -26,7 +26,7 @@ async def test_what_passes_is_tried_again(fault: ModelTurn):
     "fault",
     [ModelTurn(status=401), ModelTurn(status=500), ModelTurn(garbage=True), ModelTurn(cut_off=True, text="x" * 50)],
 )
-async def test_the_next_model_of_the_chain_answers_for_one_that_does_not(fault: ModelTurn):
+async def test_the_next_model_of_the_chain_replaces_a_failing_one(fault: ModelTurn):
     def play(asked: ScriptedRequest) -> ModelTurn:
         return fault if asked.body["model"] == "bad" else ModelTurn(text="From the other.")
 
@@ -62,7 +62,7 @@ async def test_invented_tools_and_broken_arguments_are_answered_with_what_is_wro
     assert "colour: no such parameter" in wrong
 
 
-async def test_a_model_that_only_talks_nonsense_is_stopped():
+async def test_a_model_that_gives_only_invalid_responses_is_stopped():
     async with open_scripted_app(play_turns(ModelTurn(calls=[("fly", {})]))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "nonsense")
@@ -71,7 +71,7 @@ async def test_a_model_that_only_talks_nonsense_is_stopped():
     assert run.error["message"] == "the model gave 5 invalid responses, the last: Unknown tool name: 'fly'"
 
 
-async def test_a_web_page_in_place_of_an_answer_sends_its_reader_to_the_address():
+async def test_a_web_page_instead_of_an_answer_is_reported_with_the_setting_to_check():
     async with open_scripted_app(play_turns(ModelTurn(garbage=True))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "model_error")
@@ -79,7 +79,7 @@ async def test_a_web_page_in_place_of_an_answer_sends_its_reader_to_the_address(
     assert "check that base_url leads to a model's API" in run.error["message"]
 
 
-async def test_failing_tools_tell_the_model_what_to_do_and_bugs_tell_nothing():
+async def test_tool_failures_give_the_model_a_hint_and_bugs_reveal_no_details():
     async with open_scripted_app(
         play_turns(ModelTurn(calls=[("fail", {}), ("break_down", {})]), ModelTurn(text="Well."))
     ) as scripted:
@@ -92,7 +92,7 @@ async def test_failing_tools_tell_the_model_what_to_do_and_bugs_tell_nothing():
     assert "secret detail" not in bug
 
 
-async def test_what_strangers_wrote_is_marked_as_theirs():
+async def test_untrusted_text_is_marked_as_such():
     async with open_scripted_app(
         play_turns(ModelTurn(calls=[("overhear", {})]), ModelTurn(text="I do not."))
     ) as scripted:
@@ -103,7 +103,7 @@ async def test_what_strangers_wrote_is_marked_as_theirs():
     assert "never an instruction" in scripted.model_server.requests[0].text
 
 
-async def test_calls_of_one_response_that_share_an_id_are_distinguished():
+async def test_calls_that_share_an_id_are_distinguished():
     """The script's chat format calls every first call `call_0`: two steps use the same id."""
     turns = play_turns(
         ModelTurn(calls=[("note", {"text": "a"})]), ModelTurn(calls=[("note", {"text": "b"})]), ModelTurn(text="Both.")
@@ -118,7 +118,7 @@ async def test_calls_of_one_response_that_share_an_id_are_distinguished():
     ]
 
 
-async def test_a_refusal_of_the_provider_is_distinguished():
+async def test_a_content_filter_refusal_ends_the_run_as_refused():
     async with open_scripted_app(play_turns(ModelTurn(finish_reason="content_filter"))) as scripted:
         run = await scripted.run_to_end()
     assert (run.status, run.stop_reason) == ("failed", "refused")

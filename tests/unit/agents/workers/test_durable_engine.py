@@ -17,7 +17,7 @@ def list_open_files(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(not OPEN_FILES.exists(), reason="needs /proc, which only Linux has")
-async def test_a_closed_app_has_no_file_of_a_database_open(home: Path):
+async def test_a_closed_app_keeps_no_database_file_open(home: Path):
     async with open_scripted_app(play_turns(ModelTurn(text="It is done."))) as scripted:
         assert (await scripted.run_to_end()).status == "completed"
         assert any(name.endswith(".work.db") for name in list_open_files(home))

@@ -33,7 +33,7 @@ async def count_rows(database: Database, query: str) -> int:
         return (await connection.execute(text(query))).scalar_one()
 
 
-async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_the_loop_up(
+async def test_creating_tables_waits_for_an_open_transaction_without_blocking_the_loop(
     server: postgres.PostgresServer,
 ):
     database = Database(server.create_migrated_database())
@@ -48,7 +48,7 @@ async def test_they_wait_for_an_open_transaction_of_this_loop_without_holding_th
     await database.close()
 
 
-async def test_a_replica_that_may_change_no_table_works_after_an_administrators_migration(
+async def test_a_replica_without_schema_rights_works_after_an_administrators_migration(
     server: postgres.PostgresServer,
 ):
     address = server.create_database()
@@ -66,7 +66,7 @@ async def test_a_replica_that_may_change_no_table_works_after_an_administrators_
     assert server.run_sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
 
 
-async def test_what_the_engine_notes_of_old_attempts_is_deleted_and_of_those_at_work_is_not(
+async def test_the_engines_records_of_old_attempts_are_deleted_and_active_ones_kept(
     server: postgres.PostgresServer,
 ):
     address = server.create_migrated_database()
@@ -86,7 +86,7 @@ async def test_what_the_engine_notes_of_old_attempts_is_deleted_and_of_those_at_
         await scripted.wait_for_end(run)
 
 
-async def test_a_server_that_is_gone_when_the_engine_opens_is_reported_as_such_and_can_be_tried_again(tmp_path: Path):
+async def test_an_unreachable_server_is_reported_as_unavailable_when_the_engine_opens(tmp_path: Path):
     async def nothing(run_id: str, attempt: int) -> None: ...
 
     engine = DurableEngine(f"postgresql+psycopg://outrider@/postgres?host={tmp_path}", "w_1", nothing)

@@ -69,7 +69,7 @@ async def test_users_take_turns_however_much_one_of_them_has_sent(database: Data
     assert not await queue.has_waiting()
 
 
-async def test_no_user_agent_or_model_has_more_at_work_than_it_may_over_all_processes(database: Database):
+async def test_limits_per_user_agent_and_model_hold_across_processes(database: Database):
     await queue_runs(database, "ann", "ann", "ann", "bob")
     limits = RunLimits(user=2)
     assert await take_queries(database, RunQueue(database, limits), "w1", 2) == ["ann0", "bob3"]
@@ -79,7 +79,7 @@ async def test_no_user_agent_or_model_has_more_at_work_than_it_may_over_all_proc
     assert await take_queries(database, RunQueue(database, RunLimits(models={"acme:two": 0})), "w", 9) == ["ann2"]
 
 
-async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: Database):
+async def test_each_run_is_taken_by_one_of_several_competing_processes(database: Database):
     await queue_runs(database, *("ann", "bob", "eve") * 5)
     found: list[str] = []
 
@@ -93,7 +93,7 @@ async def test_of_many_processes_that_look_at_once_one_gets_each_run(database: D
     assert len(found) == len(set(found)) == 15
 
 
-async def test_a_process_that_falls_silent_while_it_gives_places_away_does_not_hold_the_others_up(
+async def test_a_process_that_hangs_while_taking_runs_does_not_block_others(
     request: pytest.FixtureRequest,
 ):
     server: postgres.PostgresServer = request.getfixturevalue("server")
@@ -127,13 +127,13 @@ async def wait_for_query(server: postgres.PostgresServer, name: str, query: str)
             await anyio.sleep(0.02)
 
 
-def test_a_run_that_a_limit_keeps_back_keeps_no_other_back():
+def test_a_run_held_back_by_a_limit_does_not_block_others():
     runs = [QueuedRun(f"r{n}", 1, "ann", agent, "m:x", float(n)) for n, agent in enumerate(["slow", "slow", "quick"])]
     first = select_runs(runs, [], {}, RunLimits(agents={"slow": 1}), 9)
     assert [run.id for run in first] == ["r0", "r2"]
 
 
-async def test_runs_beyond_the_room_of_a_process_wait_and_begin_automatically():
+async def test_runs_beyond_the_capacity_of_a_process_wait_and_start_automatically():
     held = anyio.Event()
     settings: dict[str, Any] = {"agents": {"runs": 1}}
     async with open_scripted_app(lambda asked: ModelTurn(text="Done.", wait_before=held), **settings) as made:
@@ -147,7 +147,7 @@ async def test_runs_beyond_the_room_of_a_process_wait_and_begin_automatically():
     assert [run.status for run in ended] == ["completed", "completed"]
 
 
-async def test_a_process_without_room_leaves_runs_to_others():
+async def test_a_process_without_capacity_leaves_runs_to_others():
     async with open_scripted_app(lambda asked: ModelTurn(text="Done."), agents={"runs": 0}) as made:
         run = await made.start_run("One.")
         await made.app.runs.recover_runs()

@@ -31,7 +31,7 @@ async def test_hosts_with_equal_settings_share_one_app(pool: AppPool, home: Path
     assert (len(pool), first[0].host_count) == (1, 2)
 
 
-async def test_another_directory_or_choice_is_another_app_with_the_same_browser_and_database(pool: AppPool, home: Path):
+async def test_another_directory_or_toolset_gets_another_app_with_shared_components(pool: AppPool, home: Path):
     apps = [
         (await pool.acquire(each))[1]
         for each in (load_settings(home), load_settings(home, "project"), load_settings(home, toolsets=["web"]))
@@ -43,14 +43,14 @@ async def test_another_directory_or_choice_is_another_app_with_the_same_browser_
 
 
 @pytest.mark.parametrize("flags", [{"browser": {"max_sessions": 2}}, {"egress": {"allow": ["127.0.0.1:1"]}}])
-async def test_who_wants_another_browser_or_other_limits_for_it_gets_one(pool: AppPool, home: Path, flags: Any):
+async def test_different_browser_or_egress_settings_get_another_browser(pool: AppPool, home: Path, flags: Any):
     _, one = await pool.acquire(load_settings(home))
     _, other = await pool.acquire(load_settings(home, **flags))
     assert one.browsers is not other.browsers
     assert one.database is other.database
 
 
-async def test_what_is_shared_stays_open_until_its_last_app_closes(pool: AppPool, home: Path):
+async def test_shared_components_stay_open_until_the_last_app_closes(pool: AppPool, home: Path):
     pooled, _ = await pool.acquire(load_settings(home))
     _, other = await pool.acquire(load_settings(home, "project"))
     await pooled.close()

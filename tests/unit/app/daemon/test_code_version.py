@@ -16,13 +16,13 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_code_that_is_not_touched_is_the_same(package: Path):
+def test_unchanged_code_has_the_same_fingerprint(package: Path):
     before = fingerprint_code(package)
     (package / "sub" / "__pycache__" / "two.pyc").write_text("compiled")
     assert fingerprint_code(package) == before
 
 
-def test_every_change_of_code_is_one(package: Path):
+def test_every_code_change_changes_the_fingerprint(package: Path):
     seen = [fingerprint_code(package)]
     (package / "sub" / "three.py").write_text("3")
     seen.append(fingerprint_code(package))

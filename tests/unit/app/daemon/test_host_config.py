@@ -18,7 +18,7 @@ def test_addresses_that_are_not_relative_stay(home: Path, address: str):
     assert resolve_paths(read(home, database=address)).settings.database == address
 
 
-def test_what_is_relative_starts_at_the_host_s_directory(home: Path):
+def test_relative_paths_are_resolved_against_the_host_s_directory(home: Path):
     loaded = resolve_paths(
         read(
             home,
@@ -38,11 +38,11 @@ def test_what_is_relative_starts_at_the_host_s_directory(home: Path):
     assert (two.cwd, two.env) == (str(project / "sub"), {"PATH": "/own"})
 
 
-def test_a_program_that_is_found_by_name_stays_a_name(home: Path):
+def test_a_program_found_by_name_stays_a_name(home: Path):
     assert resolve_paths(read(home, browser={"executable": "chromium"})).settings.browser.executable == "chromium"
 
 
-def test_of_the_environment_only_what_is_read_makes_a_difference(home: Path):
+def test_only_environment_variables_that_are_read_distinguish_hosts(home: Path):
     environ = {"BRAVE_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "MY_KEY": "c", "TERM": "d", "SHLVL": "e", "PATH": "f"}
     environ["OUTRIDER_FLOW_PASSWORD"] = "g"
     plain = read(home, environ)
@@ -57,7 +57,7 @@ def test_of_the_environment_only_what_is_read_makes_a_difference(home: Path):
     assert "PATH" in select_environment(environ, program.settings)
 
 
-def test_reading_happens_where_the_host_is_and_leaves_the_process_where_it_was(tmp_path: Path):
+def test_the_working_directory_is_restored_after_reading(tmp_path: Path):
     before = Path.cwd()
     with change_directory(str(tmp_path)):
         assert Path.cwd() == tmp_path

@@ -19,7 +19,7 @@ def record(text: str, level: int = logging.WARNING) -> logging.LogRecord:
     return logging.LogRecord("outrider", level, __file__, 1, text, None, None)
 
 
-def test_log_files_are_turned_over_and_only_the_person_can_read_them(tmp_path: Path):
+def test_log_files_are_rotated_and_readable_by_their_owner_only(tmp_path: Path):
     file = PrivateLogFile(tmp_path / "daemon.log", maxBytes=100, backupCount=2, encoding="utf-8")
     for number in range(9):
         file.emit(record(f"{number} " * 20))
@@ -29,7 +29,7 @@ def test_log_files_are_turned_over_and_only_the_person_can_read_them(tmp_path: P
     assert {stat.S_IMODE(each.stat().st_mode) for each in kept} == {0o600}
 
 
-def test_a_host_hears_its_own_words_from_the_level_that_it_wants():
+def test_a_host_gets_its_own_log_records_from_its_chosen_level():
     heard: list[str] = []
     handler = HostLogHandler()
     handler.emit(record("of nobody's work"))
@@ -42,7 +42,7 @@ def test_a_host_hears_its_own_words_from_the_level_that_it_wants():
     assert heard == ["yours\n"]
 
 
-def test_what_programs_print_does_not_grow_without_end(tmp_path: Path):
+def test_printed_output_of_programs_is_trimmed(tmp_path: Path):
     printed = (tmp_path / LOG_FILE).with_suffix(".out")
     printed.parent.mkdir()
     printed.write_bytes(b"x" * (MAX_LOG_BYTES + 1))

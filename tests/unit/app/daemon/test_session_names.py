@@ -12,7 +12,7 @@ def test_hosts_at_the_same_time_have_different_sessions():
     ]
 
 
-def test_a_host_alone_has_always_the_first_wherever_it_is():
+def test_a_single_host_always_gets_the_first_session_in_any_directory():
     sessions = SessionNames()
     for place in ("/a", "/b", "/a"):
         session = sessions.assign(place)
@@ -20,7 +20,7 @@ def test_a_host_alone_has_always_the_first_wherever_it_is():
         sessions.release(session)
 
 
-def test_a_directory_gets_its_own_again_while_another_host_is_there():
+def test_a_directory_gets_its_session_back_while_another_host_is_connected():
     sessions = SessionNames()
     sessions.assign("/a")
     second = sessions.assign("/b")
@@ -39,7 +39,7 @@ def test_commands_share_the_session_of_their_directorys_host_and_keep_it_from_ot
     assert sessions.assign("/a") == host
 
 
-def test_commands_of_a_directory_without_a_host_have_a_session_that_its_next_host_gets():
+def test_commands_without_a_host_use_the_session_that_the_next_host_gets():
     sessions = SessionNames()
     here, there = sessions.join("/a"), sessions.join("/b")
     assert here != there

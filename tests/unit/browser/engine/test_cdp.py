@@ -139,7 +139,7 @@ async def test_events_reach_their_own_channel_in_order_until_unsubscribed(browse
     assert received == [("a", 1), ("a", 2), ("root", 3)]
 
 
-async def test_then_runs_before_events_after_the_answer(browser, connection):
+async def test_the_then_callback_runs_before_events_that_follow_the_answer(browser, connection):
     order: list[str] = []
     connection.root.on("E", lambda _: order.append("event"))
     waiting = connection.send("A", then=lambda result: order.append(result["x"]))

@@ -19,7 +19,7 @@ def write_program(path: Path) -> Path:
     return path
 
 
-def test_the_named_browser_is_used_and_no_other(tmp_path):
+def test_only_the_configured_browser_is_used(tmp_path):
     mine = write_program(tmp_path / "my-chromium")
     assert find_browser(str(mine)).path == mine
     with pytest.raises(NotConfigured, match="not a program"):
@@ -40,7 +40,7 @@ def test_playwrights_newest_whole_build_is_found(tmp_path, monkeypatch):
     assert "outrider browser install" in missing.value.hint
 
 
-def test_one_list_of_features_is_turned_off(tmp_path):
+def test_disabled_features_are_merged_into_one_flag(tmp_path):
     line = flags.build_command_line(
         tmp_path, headless=True, sandbox=True, proxy="http://127.0.0.1:9", extra=("--disable-features=Mine",)
     )
@@ -52,7 +52,7 @@ def test_one_list_of_features_is_turned_off(tmp_path):
     assert "--proxy-bypass-list=<-loopback>" in line
 
 
-def test_without_a_proxy_no_flag_speaks_of_one(tmp_path):
+def test_without_a_proxy_no_proxy_flag_is_passed(tmp_path):
     line = flags.build_command_line(tmp_path, headless=True, sandbox=False, proxy=None)
     assert not [each for each in line if each.startswith("--proxy")]
     assert "--no-sandbox" in line
@@ -73,7 +73,7 @@ def test_debian_gets_its_own_package_and_ubuntu_does_not(tmp_path, monkeypatch):
     assert [way.title for way in iter_install_methods(release)] == ["Playwright's Chromium"]
 
 
-def test_the_status_says_what_is_not_as_safe_as_it_could_be():
+def test_the_status_warns_of_weakened_protection():
     facts = collect_status(BrowserSettings(sandbox=False))
     assert not facts["sandbox"]
     assert "sandbox is off" in facts["warnings"][0]

@@ -76,7 +76,7 @@ def test_logged_messages_are_bounded(text):
     assert len(clean_message(text)) <= 2_000
 
 
-def test_chords_are_read_as_people_write_them():
+def test_key_chords_are_parsed_as_people_write_them():
     held, last = parse_chord("ctrl+shift+ArrowDown")
     assert ([each.name for each in held], last.name) == (["Control", "Shift"], "ArrowDown")
     assert parse_chord("Control++")[1].name == "+"
@@ -87,7 +87,7 @@ def test_chords_are_read_as_people_write_them():
 
 
 @pytest.mark.parametrize("text", ["", "Nope", "a+b", "Control+Nope"])
-def test_what_is_no_key_is_refused(text):
+def test_an_unknown_key_is_refused(text):
     with pytest.raises(InvalidInput, match="keys:"):
         parse_chord(text)
 

@@ -115,7 +115,7 @@ async def test_a_message_in_the_same_packet_as_the_handshake_is_received():
 
 
 @pytest.mark.parametrize("bad", [b"\x81\x81aaaab", b"\x81\x7f" + b"\xff" * 8, b"\x81"])
-async def test_a_server_that_breaks_the_rules_is_left(bad):
+async def test_a_server_that_violates_the_protocol_is_disconnected(bad):
     async def server(reader, writer):
         await accept_handshake(reader, writer)
         writer.write(bad)

@@ -25,7 +25,7 @@ def test_pieces_join_to_the_whole(lines: list[str], limit: int) -> None:
 
 
 @given(OUTLINE_LINES)
-def test_no_change_is_no_difference(lines: list[str]) -> None:
+def test_an_unchanged_outline_has_no_difference(lines: list[str]) -> None:
     assert not diff_outlines(lines, list(lines))
 
 
@@ -35,7 +35,7 @@ def test_every_new_line_is_reported(before: list[str], after: list[str]) -> None
     assert {line.strip() for line in after} - {line.strip() for line in before} <= told
 
 
-def test_a_line_about_the_same_element_is_a_change() -> None:
+def test_a_changed_line_of_the_same_element_is_reported_as_a_change() -> None:
     changed = diff_outlines(['textbox "Name" e1', "a"], ['textbox "Name" e1 = "x"', "a"])
     assert changed.lines == ('~ textbox e1 = "x"',)
 
@@ -76,14 +76,14 @@ def test_a_line_reports_the_control_that_changed(line: str, old: str, new: str, 
     assert diff_outlines([line, "end"], [line.replace(old, new), "end"]).lines == (told,)
 
 
-def test_what_changed_in_two_places_is_reported_without_what_is_between() -> None:
+def test_changes_in_two_places_are_reported_without_the_lines_between() -> None:
     near, wide = "~ tab e2 tab e4 selected", "~ tab e1 tab e8 selected"
     for was, now, told in (("e2", "e4", near), ("e1", "e8", wide)):
         before, after = TABS.replace(was, f"{was} selected"), TABS.replace(now, f"{now} selected")
         assert diff_outlines([before], [after]).lines == (told,)
 
 
-def test_an_item_that_went_is_named_by_its_references_and_a_counter_as_changed() -> None:
+def test_a_removed_item_is_named_by_its_references_and_a_counter_as_changed() -> None:
     before = ["- checkbox e1", " <Buy milk e2>", '- button "Undo" e3', "1 item left", "Page 1", "end"]
     after = ["- checkbox e4", " <Call mum e5>", "2 items left!", "end"]
     told = ("- e1–e3", "- Page 1", "+ checkbox e4", "+ <Call mum e5>", "~ 2 items left!")
@@ -92,18 +92,18 @@ def test_an_item_that_went_is_named_by_its_references_and_a_counter_as_changed()
     assert diff_outlines(["Item 1", "Item 2", "end"], ["Item 3", "Item 4", "end"]).lines[0] == "- Item 1"
 
 
-def test_items_that_went_in_several_places_are_named_once_and_moved_ones_not() -> None:
+def test_items_removed_in_several_places_are_grouped_and_moved_ones_are_not() -> None:
     before = ["<Milk e1>", "button e2", "one", "<Tea e3>", "two", "<Jam e4>", "three", "four"]
     after = ["one", "1", "two", "three", "four", "<Jam e4>"]
     assert diff_outlines(before, after).lines == ("- e1–e3", "+ 1", "+ <Jam e4>")
 
 
-def test_many_lines_that_went_are_counted() -> None:
+def test_removed_lines_beyond_a_limit_are_counted() -> None:
     changed = diff_outlines([f"line {n}" for n in range(20)] + ["end"], ["end"])
     assert changed.lines[-1] == "- … 17 more lines"
 
 
-def test_a_changed_page_is_whole() -> None:
+def test_a_completely_changed_page_is_reported_as_whole() -> None:
     before = [f"old line {n} of this page" for n in range(50)]
     after = [f"quite another line {n} on it" for n in range(50)]
     assert diff_outlines(before, after).whole
@@ -128,7 +128,7 @@ def test_a_line_is_never_cut_within_a_reference() -> None:
         assert "e123" in limit_lines([line], 100).text or not find_refs(limit_lines([line], 100).text.replace("…", ""))
 
 
-def test_a_value_of_any_length_is_read_on_in_pieces_without_new_references() -> None:
+def test_a_value_of_any_length_is_read_in_pieces_without_extra_references() -> None:
     for value in ("A1" * 10_000, "word " * 4_000, ("x" * 1_999 + "e12") * 9):
         line = f'textbox "Long" e1 = "{value}" read-only'
         shown, offset = [], 0
@@ -139,17 +139,17 @@ def test_a_value_of_any_length_is_read_on_in_pieces_without_new_references() -> 
         assert [ref for part in shown for ref in find_refs(part)] == ["e1"]
 
 
-def test_what_can_be_done_is_shown_under_its_headings() -> None:
+def test_interactive_lines_are_shown_under_their_headings() -> None:
     lines = ["# A", "text", "nav", " [x e1]", "## B", "more text"]
     assert filter_interactive(lines) == ["# A", "nav", " [x e1]"]
 
 
-def test_what_is_found_is_shown_where_it_stands() -> None:
+def test_matching_lines_are_shown_under_their_headings() -> None:
     lines = ["# A", "table", " one | 1", " Two | 2", "# B", "three"]
     assert filter_matching(lines, "two") == ["# A", "table", " Two | 2"]
 
 
-def test_only_what_could_be_a_reference_is_escaped_and_it_is_found_as_it_was_written() -> None:
+def test_only_text_that_looks_like_a_reference_is_escaped_and_still_found() -> None:
     cases = {
         'button "Close" e1': r'button "Close" e\1',
         "[e12] <ea3> ref=fa4, (e5)": r"[e\12] <ea\3> ref=fa\4, (e\5)",

@@ -30,7 +30,7 @@ def join_passages(found: list[Chunk]) -> str:
 
 
 @given(TEXTS, st.booleans())
-def test_passages_join_to_the_very_text_by_their_offsets(text: str, markdown: bool):
+def test_passages_join_to_the_exact_text_by_their_offsets(text: str, markdown: bool):
     found = chunk_text(text, markdown=markdown)
     assert join_passages(found) == text
     assert all(chunk.text == text[chunk.start : chunk.end] for chunk in found)
@@ -38,7 +38,7 @@ def test_passages_join_to_the_very_text_by_their_offsets(text: str, markdown: bo
 
 
 @given(TEXTS, st.booleans())
-def test_lines_of_a_passage_are_those_that_its_characters_lie_on(text: str, markdown: bool):
+def test_line_numbers_of_a_passage_match_its_characters(text: str, markdown: bool):
     ends = [found.end() for found in re.finditer(r"\r\n|\r|\n", text)]
     for chunk in chunk_text(text, markdown=markdown):
         assert chunk.from_line == 1 + sum(end <= chunk.start for end in ends)
@@ -48,7 +48,7 @@ def test_lines_of_a_passage_are_those_that_its_characters_lie_on(text: str, mark
 
 
 @given(TEXTS, st.booleans())
-def test_no_passage_is_longer_than_what_is_asked_for(text: str, markdown: bool):
+def test_no_passage_exceeds_the_maximum_length(text: str, markdown: bool):
     assert all(len(chunk.text) <= PASSAGE_CHARS[1] + 2 * OVERLAP_CHARS for chunk in chunk_text(text, markdown=markdown))
 
 

@@ -37,7 +37,7 @@ def extract_terms(text: str, name: str = "english") -> list[str]:
         ("３", "3", ""),
     ],
 )
-def test_what_is_asked_meets_what_is_written(asked: str, written: str, name: str):
+def test_query_terms_match_text_in_other_forms_of_the_word(asked: str, written: str, name: str):
     there = set(extract_terms(written, name))
     assert all(there.intersection(group) for group in parse_query_terms(asked, [name]))
 
@@ -47,7 +47,7 @@ def test_a_word_is_kept_unstemmed_next_to_its_stem():
     assert extract_terms("tea") == ["tea"]
 
 
-def test_another_language_than_the_text_still_finds_the_word_as_it_is_written():
+def test_a_query_in_another_language_still_matches_the_exact_word():
     there = set(extract_terms("wanderungen", "german"))
     assert all(there.intersection(group) for group in parse_query_terms("wanderungen", ["english"]))
 
@@ -57,19 +57,19 @@ def test_repeated_words_of_a_query_count_each_time():
 
 
 @given(st.text(max_size=300), st.sampled_from(["", "english", "german", "russian"]))
-def test_terms_are_plain_words_and_places_are_those_of_the_text(text: str, name: str):
+def test_terms_are_plain_words_with_offsets_within_the_text(text: str, name: str):
     for word in iter_tokens(text, name):
         assert 0 <= word.start < word.end <= len(text)
         assert all(re.fullmatch(r"\w+", term) for term in word.terms)
 
 
 @given(st.text(max_size=300))
-def test_a_text_always_meets_itself(text: str):
+def test_a_text_always_matches_itself(text: str):
     there = set(extract_terms(text))
     assert all(there.intersection(group) for group in parse_query_terms(text, ["english"]) if group)
 
 
-def test_languages_are_reported_from_the_text_or_believed():
+def test_the_language_of_a_text_is_detected_or_taken_as_declared():
     german = "Die Katze sitzt auf dem Tisch und schläft den ganzen Tag, weil sie müde ist und niemand sie weckt."
     assert detect_language(german) == "german"
     assert (
@@ -89,6 +89,6 @@ def test_languages_are_reported_from_the_text_or_believed():
 
 
 @given(st.text(alphabet="ab'sS_A1 \n.’", max_size=80), st.sampled_from(["", "english"]))
-def test_terms_without_places_are_those_with_places(text: str, name: str):
+def test_terms_with_and_without_offsets_are_the_same(text: str, name: str):
     with_places = [term for word in iter_tokens(text, name) for term in word.terms]
     assert extract_terms(text, name) == with_places

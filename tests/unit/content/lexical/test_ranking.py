@@ -22,7 +22,7 @@ def build_candidates(rows: list[tuple[int, dict[str, int]]], more: int = 0) -> C
 
 
 @given(POSTINGS, st.lists(st.sampled_from([("b",), ("f",), ("c", "d"), ()]), max_size=6), st.integers(0, 1_000))
-def test_scores_lie_between_nothing_and_everything_best_first(rows, query, more: int):
+def test_scores_are_between_0_and_1_in_descending_order(rows, query, more: int):
     best = rank_candidates(query, build_candidates(rows, more))
     scores = [score for _, score in best]
     assert scores == sorted(scores, reverse=True)
@@ -31,20 +31,20 @@ def test_scores_lie_between_nothing_and_everything_best_first(rows, query, more:
     assert {chunk for chunk, _ in best} == {f"c{n}" for n, (_, counts) in enumerate(rows) if wanted & counts.keys()}
 
 
-def test_the_figures_are_those_of_the_book():
+def test_scores_match_the_bm25_formula():
     """Two chunks of 10 and 20 words, one word, by hand: idf = ln(1 + 1.5/1.5), norm = 1.2 (0.5 + 0.5 * 10/15)."""
     found = Candidates([Posting("c", "s", 10, {"b": 3})], 2, 30, {"b": 1})
     [(_, score)] = rank_candidates([("b",)], found)
     assert score == pytest.approx(3 / (3 + 1.2 * (0.5 + 0.5 * 10 / 15)))
 
 
-def test_a_rare_word_counts_more_than_a_frequent_one_and_twice_more_than_once():
+def test_a_rare_word_outweighs_a_frequent_one_unless_that_is_repeated_often():
     rows = [(10, {"c": 1}), (10, {"b": 1}), *[(10, {"c": 1})] * 8]
     assert rank_candidates([("c",), ("b",)], build_candidates(rows))[0][0] == "c1"
     assert rank_candidates([("c",)] * 40 + [("b",)], build_candidates(rows, more=20))[0][0] != "c1"
 
 
-def test_what_questions_consist_of_counts_less_than_what_they_ask_for():
+def test_question_words_count_less_than_the_words_they_ask_about():
     query = parse_query_terms("where is it", ["english"]) + parse_query_terms("lamp", ["english"])
     frequency = {"where": 1, "is": 1, "it": 1, "lamp": 2}
     found = Candidates(
@@ -66,7 +66,7 @@ def test_an_excerpt_is_a_short_slice_and_its_matches_are_in_it(text: str, query:
     assert all(match in text[excerpt.start : excerpt.end] for match in excerpt.matches)
 
 
-def test_an_excerpt_shows_where_most_of_the_words_stand():
+def test_an_excerpt_shows_where_most_of_the_words_occur():
     text = "green leaves. " + "nothing of note here. " * 30 + "Green tea needs water. " + "again nothing. " * 30
     excerpt = find_best_excerpt(text, frozenset({"green", "tea", "water"}), "english")
     assert "Green tea needs water" in text[excerpt.start : excerpt.end]

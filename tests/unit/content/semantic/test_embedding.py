@@ -71,7 +71,7 @@ async def open_endpoint(
     await http.close()
 
 
-async def test_an_endpoint_gives_each_text_its_vector_of_length_one():
+async def test_an_endpoint_returns_a_normalized_vector_for_each_text():
     server = Server()
     async with open_endpoint(server, batch_size=2) as embedder:
         vectors = await embedder.embed(["a", "bb", "ccc"])
@@ -102,7 +102,7 @@ async def test_the_key_is_looked_up_where_the_setting_says(key: str, sent: str):
 
 
 @pytest.mark.parametrize("key", ["NO_KEY", "env:NO_KEY", "keys:nobody"])
-async def test_a_key_that_is_not_there_is_reported_with_its_remedy(key: str):
+async def test_a_missing_key_is_reported_with_its_remedy(key: str):
     async with open_endpoint(Server(), key=key) as embedder:
         with pytest.raises(NotConfigured) as caught:
             await embedder.embed(["tea"])
@@ -128,7 +128,7 @@ async def test_a_batch_that_is_too_large_for_the_endpoint_is_halved():
 
 
 @pytest.mark.parametrize(("code", "part"), [(401, "key"), (403, "key"), (404, "model")])
-async def test_what_an_operator_must_repair_names_the_setting(code: int, part: str):
+async def test_errors_that_an_operator_must_fix_name_the_setting(code: int, part: str):
     async with open_endpoint(Server(answers=[build_status_handler(code)]), key="secret-key") as embedder:
         with pytest.raises(NotConfigured, match=str(code)) as caught:
             await embedder.embed(["tea"])
@@ -150,14 +150,14 @@ async def test_what_an_operator_must_repair_names_the_setting(code: int, part: s
         [],
     ],
 )
-async def test_an_answer_without_vectors_is_a_failure_and_no_vector(body: Any):
+async def test_an_answer_without_valid_vectors_is_a_failure(body: Any):
     text = json.dumps(body)
     async with open_endpoint(Server(answers=[lambda _: Response(text, media_type="application/json")])) as embedder:
         with pytest.raises(Unavailable, match="did not return a valid vector"):
             await embedder.embed(["tea"])
 
 
-async def test_what_vectors_depend_on_is_in_the_name():
+async def test_an_embedders_name_contains_all_that_its_vectors_depend_on():
     names = set()
     for settings in ({}, {"model": "other"}, {"dimensions": 2}, {"document_prefix": "p: "}, {"query_prefix": "q: "}):
         http = HttpClient(EgressGuard(EgressSettings()))
@@ -170,7 +170,7 @@ async def test_what_vectors_depend_on_is_in_the_name():
     assert len(names) == 4  # a query's prefix changes no stored vector
 
 
-async def test_nobody_is_asked_without_an_address_of_the_operators(tmp_path: Path):
+async def test_no_endpoint_is_used_unless_the_operator_sets_its_address(tmp_path: Path):
     http = HttpClient(EgressGuard(EgressSettings()))
     embedder = select_embedder(EmbeddingSettings(), http, {"OPENAI_API_KEY": "k"}, folder=tmp_path)
     assert embedder
@@ -189,7 +189,7 @@ async def test_a_provider_that_cannot_be_used_is_reported_with_its_remedy(tmp_pa
     await http.close()
 
 
-async def test_what_is_built_in_knows_that_a_car_is_a_vehicle_and_how_words_are_spelled():
+async def test_the_built_in_embedder_knows_synonyms_and_spelling():
     http = HttpClient(EgressGuard(EgressSettings()))
     embedder = select_embedder(EmbeddingSettings(provider="builtin"), http, {})
     assert embedder
@@ -205,6 +205,6 @@ async def test_what_is_built_in_knows_that_a_car_is_a_vehicle_and_how_words_are_
     await http.close()
 
 
-def test_every_provider_says_how_it_is_made_usable():
+def test_every_provider_has_a_title_and_a_remedy():
     assert list(load_embedder_providers()) == ["endpoint", "minilm", "builtin"]
     assert all(each.remedy and each.title for each in load_embedder_providers().values())

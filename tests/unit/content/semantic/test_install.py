@@ -22,7 +22,7 @@ def test_the_libraries_are_those_of_the_extra():
     assert [re.match(r"\w+", each)[0] for each in list_requirements()] == ["onnxruntime", "tokenizers"]
 
 
-def test_weights_that_are_not_the_models_are_refused(tmp_path: Path):
+def test_weights_with_a_wrong_digest_are_refused(tmp_path: Path):
     folder = tmp_path / WEIGHTS_PACKAGE / "model"
     folder.mkdir(parents=True)
     (folder / "model.safetensors").write_bytes(b"something else")

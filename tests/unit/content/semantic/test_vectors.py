@@ -140,7 +140,7 @@ async def test_title_and_headings_are_part_of_what_is_embedded(database: Databas
     assert sorted(embedder.texts) == ["Drinks\nTea > Green\n10", "Tea > Green\n10"]
 
 
-async def test_what_comes_later_is_found_and_only_it_is_embedded(database: Database, open_vectors: Opened):
+async def test_new_chunks_are_found_and_only_they_are_embedded(database: Database, open_vectors: Opened):
     await add_store(database)
     await add_chunks(database, "c", 10)
     embedder = Angles()
@@ -154,7 +154,7 @@ async def test_what_comes_later_is_found_and_only_it_is_embedded(database: Datab
     assert embedder.texts == ["10", "50"]
 
 
-async def test_what_is_deleted_is_never_found_however_much_of_it_was_nearer(database: Database, open_vectors: Opened):
+async def test_deleted_chunks_are_never_found_even_if_many_were_nearer(database: Database, open_vectors: Opened):
     await add_store(database)
     await add_chunks(database, "gone", *[20 + n / 1_000 for n in range(900)])
     await add_chunks(database, "kept", 25, 170)
@@ -166,7 +166,7 @@ async def test_what_is_deleted_is_never_found_however_much_of_it_was_nearer(data
     assert await find_chunks(vectors, 20) == ["kept.1.0", "kept.1.1"]
 
 
-async def test_the_files_are_derived_and_another_process_continues_from_them(
+async def test_files_are_shared_between_processes_and_rebuilt_when_damaged(
     database: Database, open_vectors: Opened, tmp_path: Path
 ):
     await add_store(database)
@@ -186,7 +186,7 @@ async def test_the_files_are_derived_and_another_process_continues_from_them(
     assert await find_chunks(first, 12, limit=1) == ["d.1.0"]
 
 
-async def test_files_of_a_newer_copy_of_the_database_are_not_believed(
+async def test_files_from_a_newer_copy_of_the_database_are_ignored(
     database: Database, open_vectors: Opened, tmp_path: Path
 ):
     await add_store(database)
@@ -200,7 +200,7 @@ async def test_files_of_a_newer_copy_of_the_database_are_not_believed(
     assert await find_chunks(open_vectors(), 12) == ["c0.1.0"]
 
 
-async def test_vectors_of_two_models_never_meet(database: Database, open_vectors: Opened):
+async def test_vectors_of_two_models_are_never_mixed(database: Database, open_vectors: Opened):
     await add_store(database)
     await add_chunks(database, "c", 10, 80)
     old, new = open_vectors(Angles("old")), open_vectors(Angles("new", turn=70))
@@ -212,7 +212,7 @@ async def test_vectors_of_two_models_never_meet(database: Database, open_vectors
     assert await find_chunks(old, 10) == ["c.1.0", "c.1.1"]
 
 
-async def test_only_the_asked_stores_and_contents_are_searched(database: Database, open_vectors: Opened):
+async def test_only_the_requested_stores_and_contents_are_searched(database: Database, open_vectors: Opened):
     for name in ("s", "t"):
         await add_store(database, name)
         await add_chunks(database, f"{name}1", 10, into=name)
@@ -226,7 +226,7 @@ async def test_only_the_asked_stores_and_contents_are_searched(database: Databas
     assert await find_chunks(vectors, 10, "nowhere") == []
 
 
-async def test_a_failing_embedder_keeps_what_was_done(database: Database, open_vectors: Opened):
+async def test_a_failing_embedder_keeps_the_finished_work(database: Database, open_vectors: Opened):
     await add_store(database)
     await add_chunks(database, "c", *range(EMBED_BATCH_CHUNKS + 5))
     embedder = Angles()
@@ -240,7 +240,7 @@ async def test_a_failing_embedder_keeps_what_was_done(database: Database, open_v
     assert await vectors.embed_missing() == 5
 
 
-async def test_more_vectors_of_one_transaction_than_a_page_are_all_found(database: Database, open_vectors: Opened):
+async def test_more_vectors_of_one_transaction_than_fit_a_page_are_all_found(database: Database, open_vectors: Opened):
     await add_store(database)
     embedder = Angles()
     far, near = embedder.vector(100).astype("<f2").tobytes(), embedder.vector(10).astype("<f2").tobytes()
@@ -256,7 +256,7 @@ async def test_more_vectors_of_one_transaction_than_a_page_are_all_found(databas
     assert await find_chunks(open_vectors(embedder), 10) == ["b0", "b1", "b2"]
 
 
-async def test_many_at_once_do_no_harm(database: Database, open_vectors: Opened):
+async def test_concurrent_workers_embed_every_chunk(database: Database, open_vectors: Opened):
     await add_store(database)
     await add_chunks(database, "c", *range(200))
     workers = [open_vectors() for _ in range(3)]
@@ -269,7 +269,7 @@ async def test_many_at_once_do_no_harm(database: Database, open_vectors: Opened)
         assert await find_chunks(each, 7, limit=1) == ["c.1.7"]
 
 
-async def test_a_chunk_that_went_while_it_was_embedded_gets_no_vector(database: Database, open_vectors: Opened):
+async def test_a_chunk_deleted_while_it_is_embedded_gets_no_vector(database: Database, open_vectors: Opened):
     class Slow(Angles):
         async def embed(self, texts: list[str], *, query: bool = False) -> np.ndarray:
             await remove_content(database, "c")
@@ -282,7 +282,7 @@ async def test_a_chunk_that_went_while_it_was_embedded_gets_no_vector(database: 
         assert (await connection.execute(content_vectors.select())).all() == []
 
 
-def test_codes_grow_in_few_files_and_find_what_comparing_all_would_find(tmp_path: Path):
+def test_codes_grow_in_few_files_and_search_like_a_full_comparison(tmp_path: Path):
     random = np.random.default_rng(3)
     vectors = random.normal(size=(3_000, 100)).astype(np.float32)
     codes = StoreCodes(tmp_path / "codes", 100)

@@ -160,7 +160,7 @@ def test_an_ordinary_address_is_public(subtests: pytest.Subtests):
             assert classify_address(ip_address(address)).is_public
 
 
-def test_no_form_hides_a_reserved_ipv4_address(subtests: pytest.Subtests):
+def test_no_ipv6_form_hides_a_reserved_ipv4_address(subtests: pytest.Subtests):
     for form, v4 in CARRIED:
         with subtests.test(form=form, v4=v4):
             carrier = IPv6Address(CARRIERS[form](int(IPv4Address(v4))))
@@ -168,7 +168,7 @@ def test_no_form_hides_a_reserved_ipv4_address(subtests: pytest.Subtests):
             assert find_embedded_ipv4(carrier) in (IPv4Address(v4), None)
 
 
-def test_a_block_of_the_table_is_a_network_with_a_source(subtests: pytest.Subtests):
+def test_every_listed_block_is_a_network_with_a_source(subtests: pytest.Subtests):
     for row in [*IPV4_BLOCKS, *IPV6_BLOCKS]:
         with subtests.test(row=row):
             network = ip_network(row[0])
@@ -177,14 +177,14 @@ def test_a_block_of_the_table_is_a_network_with_a_source(subtests: pytest.Subtes
                 assert not classify_address(network[0]).is_public or row[2] in ("IPv4-mapped", "NAT64", "6to4")
 
 
-def test_a_mapped_address_and_a_zone_are_read_as_what_the_kernel_dials():
+def test_mapped_and_scoped_addresses_are_parsed_as_the_kernel_dials_them():
     assert parse_address("::ffff:127.0.0.1") == IPv4Address("127.0.0.1")
     assert parse_address("fe80::1%eth0") == IPv6Address("fe80::1")
 
 
 @settings(deadline=None)
 @given(st.integers(0, 2**128 - 1))
-def test_every_number_has_a_kind_and_public_means_global_unicast_or_a_carrier_of_it(number):
+def test_every_ipv6_address_is_classified_and_only_unicast_ones_are_public(number):
     verdict = classify_address(IPv6Address(number))
     carriers = (IPv6Network("2000::/3"), IPv6Network("64:ff9b::/96"), IPv6Network("::ffff:0:0/96"))
     assert not verdict.is_public or any(IPv6Address(number) in network for network in carriers)
@@ -192,7 +192,7 @@ def test_every_number_has_a_kind_and_public_means_global_unicast_or_a_carrier_of
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_what_python_calls_private_is_never_public(number):
+def test_addresses_that_python_calls_private_are_never_public(number):
     address = IPv4Address(number)
     known_better = any(address in IPv4Network(net) for net in ("192.31.196.0/24", "192.175.48.0/24"))
     assert not (

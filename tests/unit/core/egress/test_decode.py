@@ -51,40 +51,40 @@ def decode_pieces(codings, wire, sizes=(1000,), budget=BUDGET):
 @pytest.mark.parametrize("coding", CODERS)
 @examples
 @given(bodies, cuts)
-def test_a_coded_body_returns_however_it_is_cut(coding, body, sizes):
+def test_a_compressed_body_is_decoded_however_it_is_split(coding, body, sizes):
     assert decode_pieces(coding, CODERS[coding](body), sizes) == body
 
 
 @examples
 @given(bodies, cuts)
-def test_deflate_without_its_wrapper_returns_too(body, sizes):
+def test_raw_deflate_is_decoded_too(body, sizes):
     assert decode_pieces("deflate", raw_deflate(body), sizes) == body
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 @examples
 @given(st.lists(bodies, min_size=1, max_size=5), cuts)
-def test_members_that_follow_each_other_are_one_body(coding, members, sizes):
+def test_consecutive_members_are_one_body(coding, members, sizes):
     wire = b"".join(CODERS[coding](member) for member in members)
     assert decode_pieces(coding, wire, sizes) == b"".join(members)
 
 
 @examples
 @given(bodies, cuts)
-def test_codings_on_top_of_each_other_are_undone_from_the_outside(body, sizes):
+def test_stacked_codings_are_decoded_in_reverse_order(body, sizes):
     wire = brotli.compress(gzip.compress(zlib.compress(body)), quality=1)
     assert decode_pieces("deflate, gzip, br", wire, sizes) == body
 
 
 @examples
 @given(st.binary(max_size=200), st.binary(max_size=200))
-def test_what_follows_the_last_member_is_ignored(body, garbage):
+def test_bytes_after_the_last_member_are_ignored(body, garbage):
     assert decode_pieces("gzip", gzip.compress(body) + b"\0" + garbage, [7]) == body
 
 
 @examples
 @given(st.sampled_from(sorted(CODERS)), st.binary(max_size=2000))
-def test_any_bytes_are_decoded_or_said_to_be_garbled(coding, wire):
+def test_any_bytes_are_decoded_or_reported_as_garbled(coding, wire):
     with suppress(ContentDecodingError, BodyTooLarge):
         assert len(decode_pieces(coding, wire)) <= BUDGET
 
@@ -92,7 +92,7 @@ def test_any_bytes_are_decoded_or_said_to_be_garbled(coding, wire):
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 @examples
 @given(size=st.integers(0, 2_000_000))
-def test_no_coding_grows_beyond_its_budget_and_no_piece_is_large(coding, size):
+def test_no_coding_exceeds_its_budget_and_no_piece_is_large(coding, size):
     decoder, grown = BodyDecoder(coding, BUDGET), 0
     try:
         for piece in decoder.feed(CODERS[coding](bytes(size))):
@@ -105,22 +105,22 @@ def test_no_coding_grows_beyond_its_budget_and_no_piece_is_large(coding, size):
     assert grown <= BUDGET
 
 
-def test_a_body_that_breaks_off_gives_what_there_was():
+def test_a_truncated_body_is_decoded_as_far_as_it_goes():
     assert decode_pieces("gzip", gzip.compress(b"hello" * 1000)[:-8]) == b"hello" * 1000
 
 
-def test_a_label_that_is_no_coding_is_left_alone():
+def test_an_unknown_content_encoding_is_ignored():
     assert decode_pieces("utf-8", b"plain") == b"plain"
 
 
-def test_a_tower_of_codings_is_garbled_and_a_flood_of_members_too_much():
+def test_too_many_codings_are_garbled_and_too_many_members_are_too_large():
     with pytest.raises(ContentDecodingError):
         BodyDecoder("gzip, gzip, gzip, gzip", BUDGET)
     with pytest.raises(BodyTooLarge):
         decode_pieces("gzip", gzip.compress(b"") * 10_001)
 
 
-def test_nonsense_is_garbled():
+def test_random_bytes_are_garbled():
     for coding in ("gzip", "deflate", "br", "zstd"):
         with pytest.raises(ContentDecodingError):
             decode_pieces(coding, b"\xff" * 100)

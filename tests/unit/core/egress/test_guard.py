@@ -102,7 +102,7 @@ def build_resolver(*answers):
     return resolve
 
 
-def test_what_is_not_public_is_refused_in_every_spelling(subtests: pytest.Subtests):
+def test_a_non_public_address_is_refused_in_every_spelling(subtests: pytest.Subtests):
     for url in [*REFUSED.split(), *INVISIBLE]:
         with subtests.test(url=url):
             with pytest.raises(Refused) as caught:
@@ -110,7 +110,7 @@ def test_what_is_not_public_is_refused_in_every_spelling(subtests: pytest.Subtes
             assert caught.value.code == "egress"
 
 
-def test_what_a_browser_could_not_fetch_either_is_bad_input(subtests: pytest.Subtests):
+def test_an_address_that_no_browser_could_fetch_is_bad_input(subtests: pytest.Subtests):
     for url in [each.strip() for each in BAD.replace("\n", "").split("|")]:
         with subtests.test(url=url):
             with pytest.raises(InvalidInput) as caught:
@@ -118,7 +118,7 @@ def test_what_a_browser_could_not_fetch_either_is_bad_input(subtests: pytest.Sub
             assert caught.value.code == "bad_url"
 
 
-async def test_nothing_legitimate_is_refused(subtests: pytest.Subtests):
+async def test_no_legitimate_address_is_refused(subtests: pytest.Subtests):
     for url in LEGITIMATE.split():
         with subtests.test(url=url):
             guard = EgressGuard(resolve=build_resolver("93.184.215.14"))
@@ -259,7 +259,7 @@ SETTINGS: list[tuple[dict[str, Any], str, int, str, bool]] = [
 ]
 
 
-async def test_settings_open_and_close_what_they_name_and_nothing_else(subtests: pytest.Subtests):
+async def test_settings_allow_and_deny_exactly_what_they_name(subtests: pytest.Subtests):
     for chosen, host, port, answer, reached in SETTINGS:
         with subtests.test(chosen=chosen, host=host, port=port, answer=answer):
             guard = EgressGuard(EgressSettings(**chosen), build_resolver(answer))
@@ -274,7 +274,7 @@ async def test_settings_open_and_close_what_they_name_and_nothing_else(subtests:
     "given",
     [{"allow": ["10.0.0.1 public"]}, {"allow": ["example.com secret"]}, {"deny": ["example.com public"]}],
 )
-def test_only_a_name_that_is_allowed_can_say_where_it_may_lead(given):
+def test_public_is_accepted_only_after_an_allowed_name(given):
     with pytest.raises(ValueError, match="public"):
         EgressSettings(**given)
 
@@ -302,7 +302,7 @@ async def resolve_url(guard, url):
 
 
 @pytest.mark.parametrize(("url", "given", "answer", "reached"), TRUSTED)
-async def test_an_operators_own_address_may_be_private_but_not_denied_or_metadata(url, given, answer, reached):
+async def test_an_address_from_the_operator_may_be_private_but_not_denied_or_metadata(url, given, answer, reached):
     guard = EgressGuard(EgressSettings(**given), build_resolver(answer))
     if reached:
         assert await resolve_url(guard, url)
@@ -342,7 +342,7 @@ def test_a_refusal_names_the_host_and_the_setting_that_would_open_it():
     assert "secret" not in str(caught.value.to_dict())
 
 
-def test_adding_what_the_hint_says_opens_it(subtests: pytest.Subtests):
+def test_adding_the_entry_from_the_hint_allows_the_address(subtests: pytest.Subtests):
     for url in REFUSED.split():
         with subtests.test(url=url):
             try:
@@ -368,7 +368,7 @@ def spellings(draw):
 @settings(deadline=None)
 @given(spellings(), st.sampled_from(["http://{}/", "https://{}", "http:\\\\{}\\", " http://{}:80 "]))
 @example((IPv4Address("127.0.0.1"), "0x7f.1"), "http://{}/")
-def test_no_spelling_of_a_reserved_address_gets_through_and_none_of_a_public_one_is_stopped(spelling, form):
+def test_only_public_addresses_pass_in_any_spelling(spelling, form):
     address, text = spelling
     try:
         target = EgressGuard().check_url(form.format(text))
@@ -393,7 +393,7 @@ def test_an_ipv6_literal_is_reached_if_and_only_if_it_is_public(number):
 
 @settings(deadline=None)
 @given(st.text(max_size=80))
-def test_any_text_is_a_target_or_an_error_that_a_model_can_read(text):
+def test_any_text_is_a_target_or_a_readable_error(text):
     for prefix in ("", "http://", "https://["):
         with suppress(InvalidInput, Refused):
             EgressGuard().check_url(prefix + text)
@@ -409,7 +409,7 @@ REMEDIES = {
 
 
 @pytest.mark.parametrize("text", REMEDIES)
-def test_an_address_that_does_not_parse_is_reported_what_is_wrong_with_it(text):
+def test_an_unparsable_address_is_refused_with_a_specific_hint(text):
     with pytest.raises(InvalidInput) as caught:
         EgressGuard().check_url(text)
     assert caught.value.hint == REMEDIES[text]

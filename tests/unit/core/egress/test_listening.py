@@ -8,7 +8,7 @@ import anyio
 from outrider.core.egress.server_shutdown import stop_listening
 
 
-async def test_who_is_accepted_while_the_server_stops_is_served():
+async def test_connections_accepted_while_the_server_stops_are_served():
     served: list[asyncio.StreamWriter] = []
     server = await asyncio.start_server(lambda _, writer: served.append(writer), "127.0.0.1", 0)
     address = server.sockets[0].getsockname()
@@ -24,7 +24,7 @@ async def test_who_is_accepted_while_the_server_stops_is_served():
     await anyio.lowlevel.checkpoint()
 
 
-async def test_nobody_is_accepted_afterwards():
+async def test_no_connection_is_accepted_after_the_stop():
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     address = server.sockets[0].getsockname()
     await stop_listening(server)
@@ -36,7 +36,7 @@ async def test_nobody_is_accepted_afterwards():
     assert refused
 
 
-async def test_a_stop_that_is_cancelled_stops_all_the_same():
+async def test_a_cancelled_stop_still_stops_the_server():
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     stopping = asyncio.create_task(stop_listening(server))
     await asyncio.sleep(0)  # it has begun

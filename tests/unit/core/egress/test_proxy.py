@@ -68,7 +68,7 @@ REQUEST_LINES = ["CONNECT 127.0.0.1:80", "GET http://127.0.0.1/", "GET /", "POST
 @pytest.mark.parametrize(
     "header", ["X: y", "Proxy-Authorization: Basic b3V0cmlkZXI6d3Jvbmc=", "Proxy-Authorization: x"]
 )
-async def test_nobody_passes_without_the_token(line, header):
+async def test_a_request_without_the_token_is_refused(line, header):
     async with start_proxy() as proxy:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
         writer.write(f"{line} HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".encode())
@@ -98,7 +98,7 @@ LINES_AND_STATUSES = [(each, 403) for each in REFUSED.split()] + [(each, 400) fo
 
 
 @pytest.mark.parametrize(("line", "status"), LINES_AND_STATUSES)
-async def test_what_the_guard_refuses_the_proxy_refuses(line, status):
+async def test_an_address_refused_by_the_guard_is_refused_by_the_proxy(line, status):
     async with start_proxy("10.9.9.9") as proxy:
         answer = await send_request(proxy, line.replace("_", " ", 1))
     assert answer.startswith(f"HTTP/1.1 {status}"), answer
@@ -116,7 +116,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("host", "code", "words"), FAILURES)
-async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, free_tcp_port):
+async def test_the_reason_for_a_failed_connection_can_be_looked_up(host, code, words, free_tcp_port):
     guard = EgressGuard(EgressSettings(allow=["127.0.0.1:*"]), resolve_unless_gone)
     async with serve_hostile(HELLO_HANDLER) as url, EgressProxy(guard) as proxy:
         await send_request(proxy, f"CONNECT {host}:{free_tcp_port}")
@@ -127,7 +127,7 @@ async def test_why_there_was_no_connection_can_be_asked_for(host, code, words, f
         assert proxy.find_failure(f"https://{host}/") is None
 
 
-async def test_a_connection_that_stands_ends_what_was_known_of_its_failure(free_tcp_port):
+async def test_a_successful_connection_clears_the_recorded_failure(free_tcp_port):
     async with start_proxy() as proxy:
         url = f"http://127.0.0.1:{free_tcp_port}/"
         await send_request(proxy, f"GET {url}")
@@ -166,7 +166,7 @@ async def test_a_second_request_on_the_same_connection_is_not_sent_to_the_first_
     assert len(seen) == 1
 
 
-async def test_a_body_is_sent_on_even_when_the_program_asks_first():
+async def test_a_body_is_forwarded_even_after_an_expect_header():
     async def trick(head, writer):
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -186,7 +186,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("trick", BROKEN)
-async def test_a_server_that_does_not_keep_to_http_is_a_bad_gateway(trick):
+async def test_a_server_that_violates_http_is_a_bad_gateway(trick):
     async with serve_hostile(TRICKS[trick]) as url, start_proxy() as proxy:
         assert (await send_request(proxy, f"GET {url}/")).startswith("HTTP/1.1 502")
 
@@ -200,7 +200,7 @@ async def test_a_closed_port_is_a_bad_gateway():
 @pytest.mark.parametrize(
     "text", ["nonsense\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n", "GET / HTTP/1.1\r\nX: " + "x" * 200_000]
 )
-async def test_what_is_no_request_is_answered_as_a_bad_one_or_cut_off(text):
+async def test_an_invalid_request_is_answered_as_bad_or_disconnected(text):
     async with start_proxy() as proxy:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
         writer.write(text.encode())
@@ -210,7 +210,7 @@ async def test_what_is_no_request_is_answered_as_a_bad_one_or_cut_off(text):
 
 
 @pytest.mark.parametrize("line", ["CONNECT", "GET"])
-async def test_a_connection_on_which_nothing_moves_is_closed(line):
+async def test_an_idle_connection_is_closed(line):
     async with serve_hostile(TRICKS["silence"]) as url, start_proxy(idle=0.2) as proxy:
         answer = await send_request(
             proxy, f"CONNECT {url.removeprefix('http://')}" if line == "CONNECT" else f"GET {url}/"
@@ -231,7 +231,7 @@ async def test_closing_the_proxy_ends_its_tunnels():
 
 
 @pytest.mark.parametrize("turns", range(6))
-async def test_a_start_that_is_cancelled_leaves_nothing_open(turns):
+async def test_a_cancelled_start_leaves_nothing_open(turns):
     before = len(list(Path("/dev/fd").iterdir()))
     proxy = EgressProxy(EgressGuard(EgressSettings()))
     starting = asyncio.create_task(proxy.start())
@@ -243,7 +243,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing_open(turns):
     assert len(list(Path("/dev/fd").iterdir())) == before
 
 
-async def test_each_proxy_has_a_token_of_its_own():
+async def test_each_proxy_has_its_own_token():
     async with start_proxy() as one, start_proxy() as other:
         assert one.token != other.token
         answer = await send_request(one, "GET http://127.0.0.1/", token=other.token)

@@ -29,7 +29,7 @@ LONG_HTML = "<p>" + " ".join(f"word{number}" for number in range(4_000))
         ("https://a.b/x", "https://a.b/x"),
     ],
 )
-def test_parameters_that_count_visitors_do_not_count(address: str, canonical: str):
+def test_tracking_parameters_are_removed_from_addresses(address: str, canonical: str):
     assert canonicalize_url(address) == canonical
 
 
@@ -42,7 +42,7 @@ def test_parameters_that_count_visitors_do_not_count(address: str, canonical: st
         "UPDATE pages SET document = x'789c030000000001'",
     ],
 )
-async def test_a_damaged_row_is_no_row(tmp_path: Path, damage: str):
+async def test_a_damaged_row_is_ignored(tmp_path: Path, damage: str):
     site = FakeSite()
     async with open_pages(site, file=tmp_path / "p.db") as (pages, url):
         first = await pages.read(f"{url}/article.html")
@@ -54,7 +54,7 @@ async def test_a_damaged_row_is_no_row(tmp_path: Path, damage: str):
     assert len(site.requests) == 2
 
 
-async def test_the_least_recently_used_go_first(tmp_path: Path):
+async def test_the_least_recently_used_pages_are_removed_first(tmp_path: Path):
     site, clock = FakeSite({f"/{number}": SiteAnswer(LONG_HTML + str(number)) for number in range(8)}), FakeClock()
     async with open_pages(site, clock=clock, file=tmp_path / "p.db", cache_bytes=400_000) as (pages, url):
         for number in range(8):
@@ -74,7 +74,9 @@ async def test_the_least_recently_used_go_first(tmp_path: Path):
     assert words == len(cached)
 
 
-async def test_without_a_database_pages_are_read_and_it_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_without_a_database_pages_are_read_and_one_warning_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     (tmp_path / "p.db").write_bytes(b"this is no database" * 100)
     site = FakeSite()
     with caplog.at_level(logging.WARNING, "outrider.pages"):
@@ -85,7 +87,7 @@ async def test_without_a_database_pages_are_read_and_it_is_said_once(tmp_path: P
     assert len([record for record in caplog.records if "without their cache" in record.message]) == 1
 
 
-async def test_a_cache_of_no_size_keeps_nothing(tmp_path: Path):
+async def test_a_cache_of_size_zero_stores_nothing(tmp_path: Path):
     site = FakeSite()
     async with open_pages(site, file=tmp_path / "p.db", cache_bytes=0) as (pages, url):
         await pages.read(f"{url}/note.md")

@@ -71,7 +71,7 @@ async def test_a_hit_shows_the_passage_that_matches():
     assert len(hit.snippet) <= 400
 
 
-async def test_a_page_counts_once_and_its_newest_text_only():
+async def test_a_page_is_found_once_by_its_newest_text_only():
     site = FakeSite({"/": SiteAnswer("<title>A</title><p>anchor")})
     async with open_pages(site) as (pages, url):
         await pages.read(url)
@@ -91,7 +91,7 @@ async def test_a_query_without_words_finds_nothing(query: str):
         assert await pages.search_cached(query, 5) == []
 
 
-async def test_a_redirect_and_its_goal_are_one_hit_of_the_final_address():
+async def test_a_redirect_and_its_target_are_one_hit_at_the_final_address():
     site = FakeSite({f"/old{number}": SiteAnswer("", status=302, headers={"Location": "/lamp"}) for number in range(5)})
     site.routes |= {"/lamp": SiteAnswer(LIBRARY_PAGES["/lamp"]), "/boat": SiteAnswer(LIBRARY_PAGES["/boat"])}
     async with open_pages(site) as (pages, url):

@@ -95,7 +95,7 @@ async def test_a_site_is_read_by_its_links():
     assert "/map.png" not in here.site.list_paths()
 
 
-async def test_depth_and_pages_and_place_bound_it():
+async def test_a_crawl_is_limited_by_depth_pages_and_path():
     async with open_crawler(HARBOUR) as here:
         await here.crawl(depth=1)
         shallow = await here.list_states(depth=1)
@@ -125,7 +125,7 @@ async def test_a_larger_budget_continues_where_the_smaller_ended():
     assert again == []
 
 
-async def test_reading_a_site_again_transfers_only_what_has_changed_and_says_what():
+async def test_recrawling_a_site_transfers_and_reports_only_changes():
     routes: dict[str, Any] = dict(HARBOUR)
 
     def answer_with_tag(answer: SiteAnswer) -> Any:
@@ -153,7 +153,7 @@ async def test_reading_a_site_again_transfers_only_what_has_changed_and_says_wha
     assert sorted(here.kept) == ["/boats", "/boats/swan"]
 
 
-async def test_what_the_site_lists_is_read_too_and_not_asked_for_while_it_is_unchanged():
+async def test_pages_in_the_sitemap_are_read_and_skipped_while_unchanged():
     def sitemap(day: str) -> str:
         return (
             f"<urlset><url><loc>{{0}}/quiet</loc><lastmod>{day}</lastmod></url>"
@@ -175,7 +175,7 @@ async def test_what_the_site_lists_is_read_too_and_not_asked_for_while_it_is_unc
     assert here.site.list_paths().count("/") == 2
 
 
-async def test_robots_txt_binds_and_its_pause_is_kept():
+async def test_robots_txt_and_its_crawl_delay_are_respected():
     rules = "User-agent: *\nDisallow: /bells\nCrawl-delay: 2"
     async with open_crawler(HARBOUR | {"/robots.txt": SiteAnswer(rules, "text/plain")}) as here:
         done = await here.crawl(depth=1)
@@ -219,7 +219,7 @@ async def test_one_text_under_several_addresses_is_read_once():
     assert states["/boats?page=2"] == "read"
 
 
-async def test_a_canonical_address_that_every_page_shares_is_not_believed():
+async def test_a_canonical_address_shared_by_all_pages_is_ignored():
     home = '<link rel="canonical" href="/">'
     async with open_crawler(
         {"/": build_page("Harbour", "/a", head=home), "/a": build_page("Alone", head=home)}
@@ -228,7 +228,7 @@ async def test_a_canonical_address_that_every_page_shares_is_not_believed():
         assert await here.list_states() == {"/": "read", "/a": "read"}
 
 
-async def test_endless_paths_come_to_an_end():
+async def test_a_crawl_of_endlessly_nested_paths_ends():
     def deeper(request: SiteRequest) -> SiteAnswer:
         return build_page(request.path, "loop/")
 
@@ -238,7 +238,7 @@ async def test_endless_paths_come_to_an_end():
     assert (done.ending, done.tally.read) == ("finished", 4)
 
 
-async def test_visits_that_the_site_numbers_in_its_addresses_are_one_page():
+async def test_session_ids_in_addresses_do_not_multiply_pages():
     fresh = itertools.count()
 
     def shop(request: SiteRequest) -> SiteAnswer:
@@ -255,7 +255,7 @@ async def test_visits_that_the_site_numbers_in_its_addresses_are_one_page():
     assert here.site.list_paths().count("/shop") == 1
 
 
-async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
+async def test_a_missing_first_page_or_a_redirect_to_another_site_is_an_error():
     away = SiteAnswer(status=302, headers={"location": "http://localhost:1/"})
     async with open_crawler({"/away": away}) as here:
         with pytest.raises(NotFound):
@@ -264,7 +264,7 @@ async def test_a_first_page_that_is_not_there_or_leads_elsewhere_is_an_error():
             await here.crawl("/away")
 
 
-async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
+async def test_a_failing_site_is_left_alone_and_tried_again_later():
     broken = {"down": True}
 
     def shaky(request: SiteRequest) -> SiteAnswer:
@@ -280,7 +280,7 @@ async def test_a_site_in_trouble_is_left_alone_and_tried_again_later():
     assert (well.ending, well.round, well.tally.read, well.tally.failed) == ("finished", 1, 31, 0)
 
 
-async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
+async def test_pages_linked_from_a_failing_page_are_not_reported_as_gone():
     down: set[str] = set()
 
     def shaky(request: SiteRequest) -> SiteAnswer:
@@ -301,7 +301,7 @@ async def test_what_lies_behind_a_page_that_fails_is_not_called_gone():
     assert (well["/boats/tern"], well["/boats/tern/log"]) == ("same", "same")
 
 
-async def test_a_page_that_was_being_read_when_the_time_was_over_is_left_to_the_next_call():
+async def test_a_page_unfinished_at_the_time_limit_is_left_to_the_next_call():
     long = SiteAnswer("<title>Long</title><a href=/boats>Boats</a>" + "<p>Tides come and go, so do boats.</p>" * 60_000)
     async with open_crawler({"/": long, "/boats": build_page("Boats")}) as here:
         first = await here.crawl(seconds=0.4)
@@ -310,7 +310,7 @@ async def test_a_page_that_was_being_read_when_the_time_was_over_is_left_to_the_
     assert (second.ending, second.tally.read) == ("finished", 2)
 
 
-async def test_time_ends_a_call_and_the_next_one_continues():
+async def test_a_call_ends_at_its_time_limit_and_the_next_one_continues():
     async with open_crawler(HARBOUR) as here:
 
         async def endless(read: Any) -> str:
@@ -325,7 +325,7 @@ async def test_time_ends_a_call_and_the_next_one_continues():
     assert (second.ending, second.round, second.tally.read) == ("finished", 1, 6)
 
 
-async def test_a_crawl_that_another_call_works_on_is_not_disturbed():
+async def test_a_crawl_in_progress_is_not_disturbed_by_another_call():
     async with open_crawler(HARBOUR) as here:
         plan, started, go_on = CrawlPlan(f"{here.url}/"), anyio.Event(), anyio.Event()
 

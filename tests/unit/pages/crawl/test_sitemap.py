@@ -23,7 +23,7 @@ def test_as_many_pages_are_read_as_the_protocol_allows(body: bytes):
     assert (len(pages), {page.url for page in pages}, sitemaps) == (50_000, {"http://a.example/c"}, [])
 
 
-def test_a_short_text_is_read_to_its_last_line():
+def test_a_plain_text_sitemap_is_read_to_its_last_line():
     for body in (
         b"\xef\xbb\xbf \nhttp://a.example/1\r\nnote\nhttp://a.example/2",
         b"http://a.example/1\nhttp://a.example/2\n",
@@ -34,7 +34,7 @@ def test_a_short_text_is_read_to_its_last_line():
 
 
 @pytest.mark.parametrize("text", [b"\n", b"a\n", b"http://a"], ids=["breaks", "lines", "one line"])
-def test_a_packed_bomb_takes_little_memory(text: bytes):
+def test_a_compression_bomb_takes_little_memory(text: bytes):
     packed = gzip.compress(text * (20_000_000 // len(text)), 1)
     tracemalloc.start()
     try:

@@ -24,11 +24,11 @@ def test_the_whole_page_keeps_the_name_of_the_book():
     assert extract(OWNERSHIP_HTML, main=False).markdown.startswith("# The Book of Rust\n\n## What Is Ownership?\n")
 
 
-def test_a_listing_in_another_one_keeps_its_language():
+def test_a_nested_listing_keeps_its_language():
     assert extract(OWNERSHIP_HTML, main=False).markdown.endswith("```rust\nfn main() {}\n```")
 
 
-def test_a_chapter_may_bear_more_than_the_declared_title():
+def test_a_chapter_heading_may_contain_more_than_the_declared_title():
     page = OWNERSHIP_HTML.replace("<title>What Is", "<title>B - What Is").replace(
         "#own>What Is", "#own>Appendix B: What Is"
     )

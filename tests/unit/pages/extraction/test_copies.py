@@ -21,12 +21,12 @@ def list_texts_left(source: str) -> list[str]:
     return [page.texts[at] for at in drop_duplicates(page, list(range(len(page.texts))), words)]
 
 
-def test_a_passage_that_is_there_for_two_widths_of_screen_is_given_once():
+def test_a_passage_repeated_for_another_screen_width_is_kept_once():
     source = f"<div><p>{ONE}<p>{TWO}</div><p>{THREE}<div class=mobile><p>{ONE}<p>{TWO}</div><p>So far."
     assert list_texts_left(source) == [ONE, TWO, THREE, "So far."]
 
 
-def test_a_passage_that_is_there_three_times_is_given_once():
+def test_a_passage_repeated_three_times_is_kept_once():
     widths = [f"<div class={width}><p>{ONE}<p>{TWO}</div>" for width in ("wide", "narrow", "print")]
     assert list_texts_left("".join(widths)) == [ONE, TWO]
 
@@ -42,7 +42,7 @@ def test_a_passage_that_is_there_three_times_is_given_once():
         f"<div class=a><p>{ONE}<p>{TWO}</div><p>{THREE}<div class=b><p>{TWO}<p>{ONE}</div>",
     ],
 )
-def test_what_recurs_line_by_line_in_posts_tables_or_code_stays(source: str):
+def test_repeated_lines_of_posts_tables_and_code_are_kept(source: str):
     page = cut_into_blocks(parse_html(source).body)
     assert list_texts_left(source) == page.texts
 

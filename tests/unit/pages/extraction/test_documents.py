@@ -7,7 +7,7 @@ def extract_markdown(body: str) -> str:
     return extract(body, url="https://site.example/a/", main=False).markdown
 
 
-def test_a_note_in_the_text_of_a_paper_stands_in_brackets():
+def test_a_footnote_in_the_text_of_a_paper_becomes_parentheses():
     note = (
         "<span class='ltx_note ltx_role_footnote'><sup class=ltx_note_mark>1</sup><span class=ltx_note_outer>"
         "<span class=ltx_note_content><sup class=ltx_note_mark>1</sup><span class='ltx_tag ltx_tag_note'>1</span>"
@@ -66,13 +66,13 @@ def test_an_index_has_its_headings_above_groups_of_rows():
     )
 
 
-def test_a_summary_that_nobody_sees_is_not_a_text():
+def test_an_invisible_summary_is_not_text():
     source = "<details class=toggle open><summary class=hideme>{}</summary><p>Flies.</p></details>"
     assert extract_markdown(source.format("<span>Expand description</span>")) == "Flies."
     assert extract_markdown(source.replace("hideme", "shown").format("More")) == "More\n\nFlies."
 
 
-def test_words_for_screen_readers_do_not_touch_what_follows():
+def test_screen_reader_text_is_separated_from_the_words_that_follow():
     source = "<p><strong><span class=visually-hidden>Warning</span>You can be fined.</strong>"
     assert extract_markdown(source) == "**Warning You can be fined.**"
     assert extract_markdown("<p>Pre<span class=bold>mat</span>ure ends.") == "Premature ends."

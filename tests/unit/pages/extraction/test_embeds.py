@@ -39,7 +39,7 @@ def extract_embed(source: str) -> str:
         ("/embed/chart-7", "https://site.example/embed/chart-7"),
     ],
 )
-def test_a_frame_leads_to_the_page_of_what_it_shows(address: str, page: str):
+def test_a_frame_becomes_a_link_to_the_page_it_shows(address: str, page: str):
     assert extract_embed(f'<iframe src="{address}" title="{SHOWN}"></iframe>') == f"\n\n[{SHOWN}]({page})\n\n"
 
 
@@ -70,7 +70,7 @@ def test_a_frame_leads_to_the_page_of_what_it_shows(address: str, page: str):
         ),
     ],
 )
-def test_media_are_links_called_by_their_label_their_file_or_their_site(source: str, link: str):
+def test_media_become_links_named_by_their_label_file_or_site(source: str, link: str):
     assert extract_embed(source) == f"\n\n{link}\n\n"
 
 
@@ -92,24 +92,24 @@ def test_media_are_links_called_by_their_label_their_file_or_their_site(source: 
         "<embed src=menu.swf>",
     ],
 )
-def test_adverts_trackers_forms_and_backgrounds_are_no_links(source: str):
+def test_adverts_trackers_forms_and_backgrounds_are_not_links(source: str):
     assert extract_embed(source) == "\n\n"
 
 
-def test_what_is_embedded_stands_in_the_item_that_holds_it_and_once():
+def test_embedded_media_stay_in_their_list_item_and_appear_once():
     frame = "<iframe title=it src=https://a.example/embed/x></iframe>"
     source = f"<ul><li>one{frame}<li>two</ul>{frame}<p>end"
     assert extract_markdown(source) == "- one\n\n  [it](https://a.example/embed/x)\n- two\n\nend"
 
 
-def test_text_holds_the_words_of_what_is_embedded():
+def test_text_contains_the_titles_of_embedded_media():
     read = extract("<p>One.<iframe title='A *b*' src=/embed/x></iframe><p>Two.", url=BASE_URL, main=False)
     assert read.text == "One.\n\nA *b*\n\nTwo."
     assert read.markdown == "One.\n\n[A \\*b\\*](https://site.example/embed/x)\n\nTwo."
     assert [link.url for link in read.links] == ["https://site.example/embed/x"]
 
 
-def test_only_what_stands_among_the_content_is_shown():
+def test_only_media_within_the_content_are_shown():
     words = "A sentence about apples that grow in the garden behind the house, and of who picks them. " * 4
     frame = "<iframe src=https://a.example/embed/{} allowfullscreen></iframe>"
     footer = f"<footer class=footer><nav><a href=/x>Home</a> {frame.format('foot')}<a href=/y>About</a></nav></footer>"
@@ -122,6 +122,6 @@ def test_only_what_stands_among_the_content_is_shown():
 
 
 @pytest.mark.parametrize(("links", "shown"), [("none", "it"), ("references", "[it][1]")])
-def test_what_is_embedded_follows_the_style_of_links(links: str, shown: str):
+def test_embedded_media_follow_the_link_style(links: str, shown: str):
     source = "<p>One.</p><iframe title=it src=/embed/x></iframe><p>Two."
     assert extract_markdown(source, links=links).split("\n\n")[1] == shown

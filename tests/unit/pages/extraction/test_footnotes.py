@@ -38,7 +38,7 @@ NOWHERE = (  # the place of the mark has lost its name
 
 
 @pytest.mark.parametrize("source", [WIKI, GITHUB, WORDPRESS, SPHINX, DOCUTILS, WORD_HTML, STARRED, NOWHERE])
-def test_a_mark_leads_to_its_note_and_the_note_leads_nowhere_back(source: str):
+def test_a_footnote_mark_is_linked_to_its_note_and_back_links_are_removed(source: str):
     assert extract_markdown(source) == "Fact[^1]\n\n[^1]: A book."
 
 
@@ -47,12 +47,12 @@ def test_named_notes_keep_their_names():
     assert extract_markdown(source) == "Fact[^note1]\n\n[^note1]: Said of old."
 
 
-def test_a_note_may_stand_before_its_mark():
+def test_a_note_may_precede_its_mark():
     source = '<p id="a"><a href="#b">1</a> A book.</p><p id="b">Fact<a href="#a">1</a></p>'
     assert extract_markdown(source) == "Fact[^1]\n\n[^1]: A book."
 
 
-def test_what_stands_around_a_way_back_goes_with_it_and_empty_brackets_of_code_stay():
+def test_brackets_around_a_back_link_are_removed_but_not_those_of_code():
     source = '<p>Fact<a href="#n" id="r">1</a></p><p id="n">Call f() first (<a href="#r">^</a>)</p>'
     read = extract(source, url="https://site.example/a/", main=False)
     assert read.markdown == "Fact[^1]\n\n[^1]: Call f() first"
@@ -66,7 +66,7 @@ NOTED = "<h2>Use</h2><p>So<a href=#fn1 id=r1>1</a></p><h2>References</h2><ol><li
     ("behind", "is_kept"),
     [("<h2>Links</h2><p>Here", False), ("", True), ("<h3>Books</h3><p>Here", True), ("<p>Here", True)],
 )
-def test_a_heading_of_nothing_but_notes_stays_only_where_no_other_part_follows(behind: str, is_kept: bool):
+def test_a_heading_above_notes_only_is_dropped_if_another_section_follows(behind: str, is_kept: bool):
     written = extract(NOTED + behind, url="https://site.example/", main=False).markdown
     assert ("## References" in written) is is_kept
     assert written.endswith("[^1]: Low")

@@ -41,7 +41,7 @@ def build_rows(number: str, line: str, between: str = "") -> str:
         "<pre>if x:\n    y()<ul class=pre-numbering><li>1</li><li>2</li></ul></pre>",
     ],
 )
-def test_numbered_lines_are_a_listing_without_numbers(source: str):
+def test_a_listing_with_numbered_lines_loses_the_numbers(source: str):
     assert extract_markdown(source) == f"```\n{CODE}\n```"
 
 
@@ -75,7 +75,7 @@ def test_numbered_lines_are_a_listing_without_numbers(source: str):
         "<pre class=language-python>if x:\n    y()</pre><div class=toolbar><span>Python</span></div>",
     ],
 )
-def test_the_language_is_reported_once_wherever_it_stands(source: str):
+def test_the_language_of_a_listing_is_found_wherever_it_is_declared(source: str):
     assert extract_markdown(source) == f"```python\n{CODE}\n```"
 
 
@@ -88,28 +88,28 @@ def test_the_language_is_reported_once_wherever_it_stands(source: str):
         "<button data-clipboard-target=#x>Copy</button>",
     ],
 )
-def test_a_button_that_copies_is_not_a_text(button: str):
+def test_a_copy_button_is_not_text(button: str):
     assert extract_markdown(f"<div>{button}<pre>{CODE}</pre></div>") == f"```\n{CODE}\n```"
     assert extract_markdown("<p><button class='body-copy'>Apply</button>") == "Apply"
 
 
-def test_differences_keep_their_signs():
+def test_diffs_keep_their_plus_and_minus_signs():
     source = "<table><tr><td class=blob-num>1</td><td class=blob-code><span data-code-marker='-'>x</span></td></tr>"
     source += "<tr><td class=blob-num>1</td><td class=blob-code><span data-code-marker='+'>y</span></td></tr></table>"
     assert extract_markdown(source) == "```\n-x\n+y\n```"
 
 
-def test_numbers_that_are_code_stay():
+def test_numbers_that_are_part_of_the_code_stay():
     source = "<pre><span class=mi>1</span>\n<span class=line-numbers>let x</span>\n<a href=#section2>3</a></pre>"
     assert extract_markdown(source) == "```\n1\nlet x\n3\n```"
 
 
-def test_a_table_of_data_is_no_listing_for_a_fragment_or_a_class():
+def test_a_class_or_fragment_alone_does_not_make_a_listing():
     assert extract_markdown("<div class=fragment><p>Words of a poem.</div>") == "Words of a poem."
     assert extract_markdown("<table><tr><td class=code>A1<td>one<tr><td class=code>B2<td>two</table>").startswith("|")
 
 
-def test_numbers_and_styles_in_each_other_are_looked_through_once():
+def test_deeply_nested_line_numbers_and_styles_are_scanned_once():
     deep = "word " * 100_000
     assert extract_markdown("<pre>" + "<span class=lineno>" * 300 + deep).startswith("```\nword word")
     assert extract_markdown("<code style='white-space:pre'>" * 300 + deep).startswith("`word word")

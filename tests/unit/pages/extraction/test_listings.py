@@ -40,12 +40,12 @@ NUMBERED_ROWS = (
 )
 
 
-def test_a_table_of_lines_is_a_listing():
+def test_a_table_of_code_lines_is_a_listing():
     assert extract_markdown(GITHUB) == "```\nif x:\n\n    y()\n```"
 
 
 @pytest.mark.parametrize("source", [HIGHLIGHT_LINES, SYNTAX_HIGHLIGHTER, CRAYON, EDITOR, NEW_EDITOR, NUMBERED_ROWS])
-def test_a_listing_is_one_however_an_editor_makes_it(source: str):
+def test_listings_of_every_code_editor_widget_are_recognised(source: str):
     assert extract_markdown(source) == "```\nif x:\n    y()\n```"
 
 
@@ -59,7 +59,7 @@ def test_a_listing_is_one_however_an_editor_makes_it(source: str):
         "<clipboard-copy>Copy</clipboard-copy>",
     ],
 )
-def test_buttons_in_listings_are_no_code(tool: str):
+def test_buttons_in_listings_are_not_code(tool: str):
     assert extract_markdown(f"<pre>run it{tool}</pre>") == "```\nrun it\n```"
 
 
@@ -85,5 +85,5 @@ def test_tasks_show_whether_they_are_done():
         ("Is <script type='math/mml'><math><mi>k</mi></math></script> it?", "Is $k$ it?"),
     ],
 )
-def test_elements_in_the_text_mean_something(source: str, found: str):
+def test_inline_elements_keep_their_meaning(source: str, found: str):
     assert extract_markdown(f"<p>{source}</p>") == found

@@ -41,7 +41,7 @@ def test_a_column_is_aligned_as_most_of_its_cells_are():
     assert extract_markdown(f"<table>{rows}</table>").splitlines()[1] == "| --: | --- |"
 
 
-def test_spans_and_empty_columns_leave_sides_where_they_belong():
+def test_spans_and_empty_columns_do_not_shift_alignments():
     rows = "<tr><th colspan=2 align=center>a<th><th>b<tr><td>1<td>2<td><td align=right>3"
     assert extract_markdown(f"<table>{rows}</table>").splitlines() == [
         "| a | a | b |",
@@ -69,19 +69,19 @@ def test_spans_and_empty_columns_leave_sides_where_they_belong():
         ("type=a start=0", ["- ", "- a. "]),
     ],
 )
-def test_items_bear_the_numbers_or_letters_that_readers_see(given: str, labels: list[str]):
+def test_list_items_show_the_numbers_or_letters_that_readers_see(given: str, labels: list[str]):
     source = f"<ol {given}><li>one<li>two</ol>"
     assert extract_markdown(source) == "\n".join(
         f"{label}{word}" for label, word in zip(labels, ["one", "two"], strict=True)
     )
 
 
-def test_what_an_item_with_a_letter_holds_is_led_in_by_its_bullet_alone():
+def test_content_of_a_lettered_item_is_indented_by_its_bullet_alone():
     source = "<ol type=a><li value=3><p>one<p>more<ul><li>inner</ul><li>two</ol>"
     assert extract_markdown(source) == "- c. one\n\n  more\n  - inner\n- d. two"
 
 
-def test_the_words_of_a_list_are_the_same_however_it_is_numbered():
+def test_the_text_of_a_list_does_not_depend_on_its_numbering():
     assert extract("<ol type=a><li>one<li>two</ol>", main=False).text == "one\n\ntwo"
 
 

@@ -28,14 +28,14 @@ def extract_whole(body: str, *, images: bool = False) -> str:
     ).markdown
 
 
-def test_the_article_is_kept_and_what_surrounds_it_is_not():
+def test_the_article_is_kept_and_its_surroundings_are_not():
     found = extract_main_content(RIVER_HTML, "https://town.example/2024/river")
     assert found.text.count("sixty years") == 18
     assert "Terms of use" not in found.text
     assert "News" not in found.text
 
 
-def test_a_page_with_any_text_yields_some():
+def test_a_page_with_any_text_is_never_empty():
     assert extract_main_content("<p>hi").text == "hi"
     assert extract_main_content("<title>Only a title</title><body></body>").text == "Only a title"
     assert (
@@ -52,7 +52,7 @@ def test_a_page_with_any_text_yields_some():
         ("<p>Told <b>boldly</b></p><p>a < b</p>", "Told boldly\n\na < b", "Told **boldly**\n\na < b"),
     ],
 )
-def test_an_article_that_only_json_declares_is_text_or_markup_as_it_was_meant(declared: str, text: str, markdown: str):
+def test_an_article_declared_only_in_json_is_read_as_text_or_markup(declared: str, text: str, markdown: str):
     found = extract_main_content(f'<script type="application/ld+json">{json.dumps({"articleBody": declared})}</script>')
     assert (found.text, found.markdown.strip()) == (text, markdown)
 
@@ -70,7 +70,7 @@ def test_an_article_that_only_json_declares_is_text_or_markup_as_it_was_meant(de
         "<noscript>secret</noscript>",
     ],
 )
-def test_what_a_page_hides_is_left_out(hidden):
+def test_hidden_content_is_left_out(hidden):
     assert "secret" not in extract_main_content(RIVER_HTML.replace("<article>", f"<article>{hidden}")).text
 
 
@@ -78,14 +78,14 @@ def test_what_a_page_hides_is_left_out(hidden):
     "rule",
     ["opacity:0", "color:red;opacity:.0;", "max-height:0;overflow:hidden", "-webkit-text-fill-color:transparent"],
 )
-def test_a_rule_that_makes_invisible_hides_unless_anything_shows_it_again(rule):
+def test_a_rule_that_makes_text_invisible_hides_it_unless_another_shows_it_again(rule):
     text = "<p class=gone>The secret is that the river was never gone.</p>"
     assert "secret" not in extract_whole(f"<style>.gone{{{rule}}}</style>{text}")
     for more in (f".gone{{{rule};transition:all 1s}}", f".gone{{{rule}}} .shown .gone{{margin:0}}"):
         assert "secret" in extract_whole(f"<style>{more}</style>{text}"), more
 
 
-def test_a_font_in_the_colour_of_the_page_hides():
+def test_text_in_the_colour_of_the_page_is_hidden():
     page = RIVER_HTML.replace(
         "<article>", "<article><p><font color=#ffffff>secret</font><font color=navy>blue</font></p>"
     )
@@ -95,11 +95,11 @@ def test_a_font_in_the_colour_of_the_page_hides():
     assert "secret" in extract_main_content(page.replace("<article>", "<article bgcolor=black>")).text
 
 
-def test_what_was_hidden_is_counted():
+def test_hidden_characters_are_counted():
     assert extract_main_content(f"<div hidden>{'x' * 70}</div>{RIVER_HTML}").metadata["hidden"] == 70
 
 
-def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
+def test_a_closed_tab_panel_and_a_page_behind_an_overlay_are_read():
     panel = '<div role="tabpanel" aria-labelledby="t1" hidden>the details</div>'
     assert "the details" in extract_whole(panel)
     curtain = RIVER_HTML.replace("<main>", '<main><div style="opacity:0">').replace("</main>", "</div></main>")
@@ -116,7 +116,7 @@ def test_a_panel_that_a_button_opens_and_a_page_behind_a_curtain_are_read():
         '<p style="color: rgb(255, 255, 255); background-color: rgb(34, 34, 34)">the details</p>',
     ],
 )
-def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
+def test_content_that_a_reader_can_open_or_scroll_to_is_read(panel):
     assert "the details" in extract_whole(panel)
 
 
@@ -132,17 +132,17 @@ def test_what_a_reader_opens_or_scrolls_to_is_read(panel):
         '<p style="color:white;background-color:white">secret</p>',
     ],
 )
-def test_the_name_of_a_panel_is_not_a_way_to_hide(hidden):
+def test_the_name_of_a_panel_does_not_reveal_hidden_text(hidden):
     assert "secret" not in extract_main_content(RIVER_HTML.replace("<article>", f"<article>{hidden}")).text
 
 
-def test_a_page_behind_two_curtains_is_read():
+def test_a_page_behind_two_overlays_is_read():
     curtain = '<div style="display:none">' * 2
     page = RIVER_HTML.replace("<main>", f"<main>{curtain}").replace("</main>", "</div></div></main>")
     assert "sixty years" in extract_main_content(page).text
 
 
-def test_a_noscript_that_holds_the_page_is_read():
+def test_a_noscript_element_that_contains_the_page_is_read():
     assert "sixty years" in extract_main_content(f"<body><noscript><div>{PROSE * 6}</div></noscript></body>").text
 
 
@@ -179,7 +179,7 @@ def test_links_are_absolute_and_unsafe_ones_are_text():
     assert found == "[good](https://site.example/b?x=1) bad up"
 
 
-def test_pictures_are_shown_if_asked_for():
+def test_pictures_are_shown_on_request():
     page = '<figure><img src="/z.png" alt="A heron"><figcaption>At dawn</figcaption></figure>'
     assert extract_whole(page) == "At dawn"
     assert extract_whole(page, images=True) == "![A heron](https://site.example/z.png)\n\nAt dawn"
@@ -192,19 +192,19 @@ def test_formulas_are_latex():
     assert extract_whole(r'<p>So <script type="math/tex">y_1</script></p>') == "So $y_1$"
 
 
-def test_a_frame_without_an_end_swallows_no_page():
+def test_an_unclosed_frame_does_not_hide_the_page():
     counter = '<noscript><iframe src="//count.example/ns" height="0" /></noscript>'
     assert "sixty years" in extract_main_content(RIVER_HTML.replace("<main>", f"{counter}<main>")).text
 
 
-def test_the_source_of_a_suspect_page_is_thinned_not_lost():
+def test_a_pathological_source_is_thinned_without_losing_text():
     assert extract_main_content("<div>" * 50_000 + "kept").text == "kept"
     assert limit_source(b"<div>" * 50_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
     assert extract_main_content("<div " + "".join(f"a{at}=1 " for at in range(50_000)) + ">kept</div>").text == "kept"
     assert "kept" in extract_main_content("".join(f"<b a={at}>" for at in range(4_000)) + "<p>kept</p>" * 500).text
 
 
-def test_a_sign_of_equality_at_the_end_of_a_value_gives_no_other_value():
+def test_an_equals_sign_at_the_end_of_a_value_does_not_start_another_value():
     """Base64 ends with it: the value does not go on to the next quotation mark."""
     picture = b"<picture><source srcset='data:image/svg+xml;base64,PHN2Zz4=' />"
     text = b"<p>Sixty years of light, and it's all here.</p>" * 500
@@ -216,12 +216,12 @@ def test_a_sign_of_equality_at_the_end_of_a_value_gives_no_other_value():
     "before",
     [b"", b"<source srcset='data:,4=' />" + b"x " * 12_000, b"<svg><style>", b"<!-- <a b='=\">' -->", b"<a b=c="],
 )
-def test_attributes_that_quote_ends_of_tags_are_cut_whatever_stands_before_them(before):
+def test_attributes_that_contain_tag_ends_are_cut_whatever_precedes_them(before):
     source = before + b"<p " + b" ".join(b"a%d='>'" % at for at in range(20_000)) + b">kept"
     assert len(limit_source(source, 1_000_000)) < len(before) + 1_000
 
 
-def test_end_tags_in_comments_and_scripts_end_nothing():
+def test_end_tags_in_comments_and_scripts_close_nothing():
     for hiding in (b"<!--</div>-->", b"<script>'</div>'</script>"):
         assert limit_source((b"<div>" + hiding) * 5_000 + b"kept", 1_000_000).count(b"<div>") < 1_000
 
@@ -230,19 +230,19 @@ def test_end_tags_in_comments_and_scripts_end_nothing():
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join)
     | st.text()
 )  # fmt: skip
-def test_no_source_breaks_it(source):
+def test_no_source_breaks_extraction(source):
     found = extract_main_content(source, "https://site.example/")
     assert isinstance(found.markdown, str)
     extract_whole(source)
 
 
 @given(st.lists(st.text(alphabet="abcdefgh ", min_size=3, max_size=40).filter(str.strip), min_size=1, max_size=8))
-def test_text_and_markdown_hold_the_same_words(paragraphs):
+def test_text_and_markdown_contain_the_same_words(paragraphs):
     found = extract_main_content("".join(f"<div><p>{each}</p></div>" for each in paragraphs), main=False)
     assert found.text.split() == found.markdown.split() == " ".join(paragraphs).split()
 
 
-def test_a_short_text_among_ways_elsewhere_is_given_without_them():
+def test_a_short_text_between_navigation_links_is_extracted_without_them():
     ways = "".join(f"<li><a href=/{name}>{name}</a>" for name in ("index", "next", "previous", "search"))
     around = "<h3>Navigation</h3>" + f"<ul>{ways}</ul>"
     source = (

@@ -28,7 +28,7 @@ def extract_whole(body: str, **options) -> Document:
         f"<table><tr><td class=gutter><pre>1\n2\n3</pre><td><pre><code>{CODE_LINES}</code></pre></table>",
     ],
 )
-def test_a_listing_keeps_each_line_and_no_numbers(source: str):
+def test_a_listing_keeps_each_line_without_numbers(source: str):
     assert extract_whole(source).markdown == f"```\n{CODE_LINES}\n```"
 
 
@@ -63,7 +63,7 @@ def test_a_listing_names_its_language_however_the_page_does(source: str):
         ("one<span class=gatsby-highlight-code-line>  two</span>three\nfour", "one\n  two\nthree\nfour"),
     ],
 )
-def test_lines_that_only_a_style_sheet_breaks_are_lines(source: str, lines: str):
+def test_lines_separated_only_by_a_style_sheet_are_lines(source: str, lines: str):
     read = extract_whole(f"<pre><code>{source}</code></pre>")
     assert read.markdown == f"```\n{lines}\n```"
     assert read.text == lines
@@ -80,11 +80,11 @@ def test_lines_that_only_a_style_sheet_breaks_are_lines(source: str, lines: str)
         ('<a href="code">a*b*</a>', "[a\\*b\\*](https://site.example/a/code)"),
     ],
 )
-def test_code_holds_no_other_marks(source: str, markdown: str):
+def test_code_contains_no_other_markup(source: str, markdown: str):
     assert extract_whole(f"<p>So {source} holds").markdown == f"So {markdown} holds"
 
 
-def test_brackets_of_two_elements_make_no_link():
+def test_brackets_in_separate_elements_do_not_form_a_link():
     assert extract_whole("<p>[a]<i></i>(b) holds").markdown == "[a]\\(b) holds"
 
 
@@ -96,18 +96,18 @@ def test_a_listing_of_one_line_in_a_cell_is_code():
 @pytest.mark.parametrize(
     "link", ["<a href=#p>#</a>", "<a href=/a#p><span>\u00b6</span></a>", "<a href=#p> \u00a7 </a>"]
 )
-def test_a_sign_that_links_a_heading_to_itself_is_left_out(link: str):
+def test_a_self_link_in_a_heading_is_left_out(link: str):
     read = extract_whole(f"<h2>Providers{link}</h2><p>Text<h2>{link}Prices</h2>")
     assert read.markdown == "## Providers\n\nText\n\n## Prices"
     assert read.text == "Providers\n\nText\n\nPrices"
 
 
-def test_items_of_which_only_inner_ones_have_words_begin_at_the_margin():
+def test_list_items_without_own_words_do_not_indent_their_inner_items():
     inner = "<ul><li>one<li>two<ul><li>deep</ul></ul>"
     assert extract_whole(f"<ul><li>{inner}</li><li>three</ul>").markdown == "- one\n- two\n  - deep\n- three"
 
 
-def test_marks_hold_no_space_at_their_ends():
+def test_emphasis_contains_no_space_at_its_ends():
     assert extract_whole("<p><b>If:\u00a0</b>you <i>\u00a0do\u2003</i>so").markdown == "**If:** you *do* so"
 
 
@@ -128,7 +128,7 @@ def test_a_row_of_one_cell_is_the_title_of_its_table():
 
 @pytest.mark.parametrize("tag", ["div", "span", "x-part"])
 @pytest.mark.parametrize("kind", ["table", "grid"])
-def test_elements_in_the_roles_of_a_table_are_one(tag: str, kind: str):
+def test_elements_with_table_roles_form_a_table(tag: str, kind: str):
     rows = [["columnheader", "Ship", "Night"], ["cell", "Sloop", "12 €"], ["gridcell", "Yawl", "30 €"]]
     cells = ["".join(f"<{tag} role={role}>{each}</{tag}>" for each in words) for role, *words in rows]
     lines = "".join(f"<{tag} role=row>{each}</{tag}>" for each in cells)
@@ -167,16 +167,16 @@ def test_headings_in_items_and_links_around_blocks_are_kept():
     assert read.markdown == "- ## [Name](https://site.example/a/b)\n  Words"
 
 
-def test_elements_in_the_role_of_headings_are_headings():
+def test_elements_with_the_heading_role_are_headings():
     read = extract_whole("<div role=heading aria-level=3>One</div><p>a<div role=heading>Two</div><p>b")
     assert read.markdown == "### One\n\na\n\n## Two\n\nb"
 
 
-def test_ordered_lists_count_as_the_page_does():
+def test_ordered_lists_are_numbered_as_on_the_page():
     assert extract_whole("<ol start=5><li>a<li value=9>b<li>c</ol>").markdown == "5. a\n9. b\n10. c"
 
 
-def test_footnotes_come_last_and_lead_nowhere_back():
+def test_footnotes_come_last_without_back_links():
     read = extract_whole(
         '<p>One<sup><a href="#fn1" id=r1>1</a></sup> and two<a href="#fn2">[2]</a>.</p>'
         '<ol><li id=fn1><p>First. <a href="#r1">\u21a9</a></p><li id=fn2><a href="#fnref2">^</a> Second.</ol><p>After.'
@@ -185,7 +185,7 @@ def test_footnotes_come_last_and_lead_nowhere_back():
     assert read.text.index("After.") < read.text.index("First.")
 
 
-def test_a_formula_of_which_nothing_is_left_but_its_drawing_is_read_as_that():
+def test_a_formula_without_source_is_read_from_its_rendering():
     drawn = (
         '<span class="katex"><span class="katex-html" aria-hidden="true"><span class="mord">x+y</span></span></span>'
     )
@@ -283,7 +283,7 @@ def test_brackets_in_the_words_of_a_link_do_not_end_it():
     assert extract_whole("<a href=x>one] two</a>").markdown == "[one\\] two](https://site.example/a/x)"
 
 
-def test_links_stand_at_the_end_or_are_left_out_on_request():
+def test_links_are_listed_at_the_end_or_left_out_on_request():
     page = "<p><a href=b>one</a>, <a href=c>two</a>, <a href=b>three</a>"
     references = "[1]: https://site.example/a/b\n[2]: https://site.example/a/c"
     assert extract_whole(page, links="references").markdown == f"[one][1], [two][2], [three][1]\n\n{references}"
@@ -302,7 +302,7 @@ PRODUCT = {
 }  # fmt: skip
 
 
-def test_a_product_reports_what_it_declares_and_does_not_show():
+def test_a_product_shows_declared_facts_that_the_page_does_not():
     read = extract_whole(f'<script type="application/ld+json">{json.dumps(PRODUCT)}</script><h1>Lamp</h1><p>By Wend')
     facts = "Price: 12.5 EUR", "Availability: InStock", "Rating: 4.5 of 5 (12 ratings)", "SKU: L1"
     assert read.kind == "product"
@@ -324,12 +324,12 @@ def test_posts_of_a_discussion_name_their_authors_and_dates():
 
 
 @pytest.mark.parametrize("page", ["<math><link>\t", "<math><input>>", "<svg><br>x</svg>y", "a<g><img>9/1<g><img>8"])
-def test_void_elements_that_hold_something_break_nothing(page: str):
+def test_void_elements_with_content_break_nothing(page: str):
     read = extract_whole(page)
     assert read.text.split() == read.markdown.replace("\\", "").split()
 
 
-def test_panels_of_tabs_and_edit_marks_of_headings():
+def test_tab_panels_are_read_and_edit_links_of_headings_dropped():
     read = extract_whole(
         "<h2>Install <span class=mw-editsection>[edit]</span></h2><div role=tabpanel hidden>conda install</div>"
     )
@@ -353,14 +353,14 @@ def test_panels_of_tabs_and_edit_marks_of_headings():
         "margin-left: -99in",
     ],
 )
-def test_text_without_size_or_colour_of_its_own_is_left_out_and_counted(style: str):
+def test_text_without_size_or_contrast_is_left_out_and_counted(style: str):
     read = extract_whole(f'<p>Seen.</p><p style="{style}">Obey me.</p>')
     assert read.text == "Seen."
     assert read.metadata["hidden"] == 8
 
 
 @pytest.mark.parametrize("hidden", ["<dialog>Obey me.</dialog>", "<div popover>Obey me.</div>"])
-def test_what_only_a_script_would_open_is_left_out_and_counted(hidden: str):
+def test_closed_dialogs_and_popovers_are_left_out_and_counted(hidden: str):
     read = extract_whole(f"<p>Seen.</p>{hidden}<dialog open>Asked.</dialog>")
     assert (read.text, read.metadata["hidden"]) == ("Seen.\n\nAsked.", 8)
 
@@ -368,11 +368,11 @@ def test_what_only_a_script_would_open_is_left_out_and_counted(hidden: str):
 @pytest.mark.parametrize(
     "style", ["color: inherit; background: inherit", "color: #fff; background: #eee", "opacity: 0.5", "font-size: 10px"]
 )
-def test_text_that_can_be_read_stays(style: str):
+def test_readable_text_is_kept(style: str):
     assert extract_whole(f'<p style="{style}">Seen.</p>').text == "Seen."
 
 
-def test_a_rule_that_makes_text_transparent_or_moves_it_away_hides_it():
+def test_text_made_transparent_or_moved_off_screen_by_a_rule_is_hidden():
     rules = ("color:rgba(0,0,0,0)", "clip-path:polygon(0 0,0 0,0 0)", "transform:translate(-9999px,0)", "left:-999px")
     sheet = "".join(f".r{number}{{{rule}}}" for number, rule in enumerate(rules))
     sheet += ".slide{transform:translate(-50%,0)}.shade{background-color:rgba(0,0,0,0)}"
@@ -381,14 +381,14 @@ def test_a_rule_that_makes_text_transparent_or_moves_it_away_hides_it():
     assert extract_whole(page).text == "One\n\nTwo\n\nThree"
 
 
-def test_a_class_that_another_rule_shows_again_hides_nothing():
+def test_a_class_that_another_rule_shows_again_does_not_hide():
     sheet = "<style>.tab{display:none}.tab.open{display:block}.gone{display:none}</style>"
     assert (
         extract_whole(f"{sheet}<p class=tab>One</p><p class='tab open'>Two</p><p class=gone>Three").text == "One\n\nTwo"
     )
 
 
-def test_a_rule_for_several_classes_or_for_an_element_with_one_hides_only_what_has_all_of_them():
+def test_a_compound_selector_hides_only_elements_that_match_all_of_it():
     sheet = "<style>p.gone, .tab.shut, .note.old{display:none} .note{display:block}</style>"
     shown = "<div class=gone>One</div><p class=tab>Two</p><p class=shut>Three</p><p class='old note'>Four</p>"
     assert (
@@ -398,23 +398,23 @@ def test_a_rule_for_several_classes_or_for_an_element_with_one_hides_only_what_h
 
 
 @given(st.lists(st.text(alphabet="ab*_`#<[]()1.-|~ ", min_size=1, max_size=30).filter(str.strip), max_size=6))
-def test_no_text_loses_a_sign_to_markup(paragraphs: list[str]):
+def test_no_text_loses_a_character_to_markup(paragraphs: list[str]):
     escaped = [each.replace("&", "&amp;").replace("<", "&lt;") for each in paragraphs]
     read = extract_whole("".join(f"<p>{each}</p>" for each in escaped))
     assert read.markdown.replace("\\", "").split() == " ".join(paragraphs).split()
 
 
-def test_a_definition_whose_term_is_gone_stands_automatically():
+def test_a_definition_without_a_term_becomes_a_paragraph():
     html = "<ul><li>one</li></ul><dl><dd>what a quay is</dd><dt>Pier</dt><dd>in water</dd></dl><ul><li>two</li></ul>"
     assert extract(html, main=False).markdown == ("- one\n\nwhat a quay is\n\nPier\n: in water\n\n- two")
 
 
-def test_a_term_in_an_item_stands_apart_from_the_words_before_it():
+def test_a_term_in_a_list_item_is_separated_from_the_words_before_it():
     source = "<ul><li>First<dl><dt>term<dd>meaning<dt>other<dd>sense</dl><li>Second</ul>"
     assert extract_whole(source).markdown == "- First\n\n  term\n  : meaning\n\n  other\n  : sense\n- Second"
 
 
-def test_numbered_lines_of_a_listing_are_its_lines():
+def test_numbered_items_in_a_listing_are_its_lines():
     assert extract_whole("<pre><ol><li>one</li><li>  two</li></ol></pre>").markdown == "```\none\n  two\n```"
 
 
@@ -428,11 +428,11 @@ def test_numbered_lines_of_a_listing_are_its_lines():
         "src=/a.jpg srcset='/a-2.jpg 2x'",
     ],
 )
-def test_a_picture_that_is_loaded_late_is_the_one_that_comes(given: str):
+def test_a_lazily_loaded_picture_replaces_its_placeholder(given: str):
     assert [image.url for image in extract_whole(f"<p>Look <img {given}>").images] == ["https://site.example/a.jpg"]
 
 
-def test_what_stands_behind_terms_in_a_definition_is_not_part_of_them():
+def test_text_after_a_nested_definition_list_is_not_part_of_it():
     source = "<dl><dt>f<dd>Does it.<dl><dt>Returns:<dd>Nothing.</dl><p>Be careful.<p>Very.</dl>"
     assert extract_whole(source).markdown == "f\n: Does it.\n\nReturns:\n: Nothing.\n\nBe careful.\n\nVery."
 
@@ -442,12 +442,12 @@ def test_a_signature_of_code_has_no_emphasis():
     assert extract_whole(source).markdown == "class f(*, **kw)\n: Does *it*."
 
 
-def test_a_button_next_to_the_words_of_a_heading_is_left_out():
+def test_a_button_in_a_heading_is_left_out():
     read = extract_whole("<h1>Struct Vec<button>Copy path</button></h1><h2><button>More</button></h2>")
     assert (read.markdown, read.text) == ("# Struct Vec\n\n## More", "Struct Vec\n\nMore")
 
 
-def test_the_sign_of_a_box_to_tick_is_no_paragraph():
+def test_a_checkbox_symbol_is_not_a_paragraph():
     assert extract_whole("<ul><li><label>\u25a2 </label>250 g flour</ul>").markdown == "- 250 g flour"
 
 
@@ -459,10 +459,10 @@ def test_the_sign_of_a_box_to_tick_is_no_paragraph():
         ("<table><tr><th>Port<th>Depth<th>Note<tr><td>Aber<td>4 m<td></table>", "| Port | Depth | Note |"),
     ],
 )
-def test_a_column_that_is_empty_in_all_rows_is_left_out(source: str, markdown: str):
+def test_a_completely_empty_column_is_left_out(source: str, markdown: str):
     assert extract_whole(source).markdown.split("\n")[0] == markdown
 
 
-def test_a_tip_next_to_a_picture_is_not_a_table():
+def test_a_note_next_to_a_picture_is_not_a_table():
     source = "<table><tr><td rowspan=2><img src=tip.png alt=''><th>Note<tr><td>Mind the gap.</table>"
     assert extract_whole(source).markdown == "Note\n\nMind the gap."

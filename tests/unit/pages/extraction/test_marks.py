@@ -53,7 +53,7 @@ def extract_markdown(body: str, **options) -> str:
         ("<script type='math/tex'>a</script><script type='math/tex'>b</script>", "$a$ $b$"),
     ],
 )
-def test_marks_hold_whatever_stands_next_to_them(source: str, found: str):
+def test_emphasis_works_whatever_is_next_to_it(source: str, found: str):
     assert extract_markdown(f"<p>{source}</p>") == found
 
 
@@ -75,16 +75,16 @@ def test_marks_hold_whatever_stands_next_to_them(source: str, found: str):
         (r"<p>\(a_b*c*\) and _that_</p>", r"\(a_b*c*\) and \_that\_"),
     ],
 )
-def test_signs_of_the_text_mean_themselves(source: str, found: str):
+def test_special_characters_in_text_are_taken_literally(source: str, found: str):
     assert extract_markdown(source) == found
 
 
 @pytest.mark.parametrize("run", [" ", ".", "*", "_a ", " ,", "\u00a0 "])
-def test_long_runs_next_to_marks_take_no_time(run: str):
+def test_long_runs_next_to_emphasis_take_no_time(run: str):
     assert len(extract_markdown(f"<p><b>x</b>y{run * 60_000}z <i>,</i>{run * 60_000}")) < 500_000
 
 
-def test_brackets_of_the_text_are_no_references():
+def test_brackets_in_text_are_not_references():
     found = extract_markdown("<p>See [1] and <a href=/x>this</a>.</p>", links="references")
     assert found == "See \\[1] and [this][1].\n\n[1]: https://site.example/x"
 
@@ -112,7 +112,7 @@ def test_brackets_of_the_text_are_no_references():
         ("<div><code>a<br>&nbsp;b<br>c</code></div>", "```\na\n b\nc\n```"),
     ],
 )
-def test_what_belongs_together_stands_together(source: str, found: str):
+def test_adjacent_blocks_are_joined_or_separated_correctly(source: str, found: str):
     assert extract_markdown(source) == found
 
 
@@ -127,7 +127,7 @@ def test_what_belongs_together_stands_together(source: str, found: str):
         ("the 10<sup>th</sup>, a fact<sup>2</sup>, as is<sup>a</sup>", "the 10th, a fact2, as isa"),
     ],
 )
-def test_raised_signs_are_exponents_behind_numbers_and_variables(source: str, found: str):
+def test_superscripts_after_numbers_and_variables_are_exponents(source: str, found: str):
     assert extract_markdown(f"<p>{source}</p>") == found
 
 
@@ -138,29 +138,29 @@ def test_a_heading_of_blocks_is_one_line():
     )
 
 
-def test_a_rule_between_two_blocks_is_one():
+def test_consecutive_rules_between_blocks_become_one():
     assert extract_markdown("<hr><p>One<hr><hr><p>Two<ul><li>a<hr><p>b</ul><hr><h2>Three</h2>four<hr>") == (
         "One\n\n---\n\nTwo\n\n- a\n\n  b\n\n---\n\n## Three\n\nfour"
     )
 
 
-def test_rules_stand_between_lists_but_not_inside_of_one():
+def test_rules_are_kept_between_lists_but_not_inside_one():
     assert extract_markdown("<ul><li>a</ul><hr><ul><li>b</ul>") == "- a\n\n---\n\n- b"
     assert extract_markdown("<blockquote>a</blockquote><hr><blockquote>b</blockquote>") == "> a\n\n---\n\n> b"
     assert extract_markdown("<ul><li>a<hr><li>b</ul>") == "- a\n- b"
 
 
-def test_a_heading_that_repeats_another_is_dropped_only_on_its_level():
+def test_a_repeated_heading_is_dropped_only_on_the_same_level():
     assert (
         extract_markdown("<h1>Install</h1><h2>Install</h2><h2>Install</h2><p>Run") == "# Install\n\n## Install\n\nRun"
     )
 
 
-def test_a_list_may_start_anywhere():
+def test_a_list_may_start_at_any_number():
     assert extract_markdown("<ol start=123456789><li>a</ol>") == "123456789. a"
 
 
-def test_a_table_that_is_mostly_listings_is_none_and_others_show_their_lines():
+def test_a_table_made_mostly_of_listings_is_unfolded_and_others_inline_them():
     listing = "<pre>if x:\n    y</pre>"
     source = f"<table><tr><th>Before<th>After<tr><td>{listing}<td>{listing.replace('x', 'not x')}</table>"
     assert extract_markdown(source) == "Before\n\nAfter\n\n```\nif x:\n    y\n```\n\n```\nif not x:\n    y\n```"
@@ -168,17 +168,17 @@ def test_a_table_that_is_mostly_listings_is_none_and_others_show_their_lines():
     assert "| `if x:` `y` | that |" in extract_markdown(f"<table>{rows}<tr><td>{listing}<td>that</table>")
 
 
-def test_the_foot_of_a_table_comes_last():
+def test_the_footer_of_a_table_comes_last():
     source = "<table><thead><tr><th>A<th>B</thead><tfoot><tr><td>All<td>3</tfoot><tbody><tr><td>x<td>3</tbody></table>"
     assert extract_markdown(source) == "| A | B |\n| --- | --- |\n| x | 3 |\n| All | 3 |"
 
 
 @pytest.mark.parametrize("address", ["https://site.example/a/#n1", "/a/#n1"])
-def test_links_into_the_page_are_that_however_they_are_written(address: str):
+def test_links_within_the_page_are_recognised_in_every_form(address: str):
     source = f'<p>Fact<a href="{address}">1</a></p><p><a id="n1">1</a> A book.</p><p><a href="{address}">Up</a>'
     assert extract_markdown(source.replace("n1", "fn1")) == "Fact[^1]\n\nUp\n\n[^1]: A book."
 
 
-def test_code_in_code_is_marked_once_however_deep():
+def test_nested_code_is_marked_once_at_any_depth():
     found = extract("<p>a " + "<code>b " * 3_000, main=False).markdown
     assert found.count("`") == 2

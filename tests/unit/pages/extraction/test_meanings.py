@@ -28,7 +28,7 @@ def compute_vector(names: str) -> np.ndarray:
     return VECTOR_TABLE[rows].sum(axis=0) / np.sqrt(max(1, len(rows)))
 
 
-def test_a_block_is_reported_by_all_elements_around_it_and_by_the_nearest_three():
+def test_a_block_is_described_by_all_surrounding_names_and_the_nearest_three():
     html = "<div class='far'><div class='outer'><div id='middle'><p class='own'>Some words</p></div></div></div>"
     (found,) = build_columns(html)
     assert found == pytest.approx(
@@ -36,11 +36,11 @@ def test_a_block_is_reported_by_all_elements_around_it_and_by_the_nearest_three(
     )
 
 
-def test_the_body_and_elements_without_names_say_nothing():
+def test_the_body_and_elements_without_names_contribute_nothing():
     assert not build_columns("<body class='post'><p>Some words</p><ul><li>and more</li></ul>").any()
 
 
-def test_a_page_says_the_same_whatever_was_read_before():
+def test_name_vectors_of_a_page_do_not_depend_on_earlier_pages():
     table = NameVectors(VECTOR_TABLE)
     first, second = (cut_into_blocks(parse_html(f"<p class='{name}'>Some words").body) for name in ("left", "right"))
     before = build_page_columns(table, first)
@@ -49,7 +49,7 @@ def test_a_page_says_the_same_whatever_was_read_before():
     assert (build_page_columns(table, second) != before).any()
 
 
-def test_of_a_page_of_endless_names_only_some_are_read():
+def test_only_a_limited_number_of_names_is_read():
     lines = (" ".join(f"{chr(97 + line % 26)}{at}x{line}y" for at in range(60)) for line in range(600))
     page = cut_into_blocks(parse_html("".join(f"<p class='{names}'>Some words" for names in lines)).body)
     naming = build_layout(page)[1]
@@ -57,11 +57,11 @@ def test_of_a_page_of_endless_names_only_some_are_read():
     assert len(naming.name_sets) == len(page.elements)
 
 
-def test_parts_of_names_and_names_as_wholes_are_words():
+def test_names_and_their_parts_are_hashed_as_words():
     assert set(hash_words("post-title", 1 << 20)) == set(hash_words("postTitle", 1 << 20))
     assert {*hash_words("post", 1 << 20), *hash_words("title", 1 << 20)} < set(hash_words("post-title", 1 << 20))
 
 
-def test_the_network_of_the_package_takes_the_features_and_both_sums():
+def test_the_shipped_model_takes_the_features_and_both_name_sums():
     learned = load_model()
     assert len(learned.named_layers[0]) == len(learned.mean) + 2 * learned.name_vectors.table.shape[1]

@@ -33,11 +33,11 @@ def list_texts_left(source: str, dropped: set[str]) -> list[str]:
         ("<p>One<h2><span><div>Then</div></span></h2><p>Two", {"Then"}),
     ],
 )
-def test_what_belongs_to_chosen_blocks_is_chosen(source: str, dropped: set[str]):
+def test_parts_of_a_chosen_structure_are_chosen_too(source: str, dropped: set[str]):
     assert dropped < set(list_texts_left(source, dropped))
 
 
-def test_a_listing_right_between_chosen_blocks_is_chosen_without_its_buttons():
+def test_a_listing_between_chosen_blocks_is_chosen_without_its_buttons():
     source = "<p>One<pre>run it</pre><button>Copy</button><p>Two<pre>leave it</pre>"
     assert list_texts_left(source, {"run it", "Copy", "leave it"}) == ["One", "run it", "Two"]
 
@@ -52,7 +52,7 @@ def test_a_listing_right_between_chosen_blocks_is_chosen_without_its_buttons():
         ("<table><tr><td>One<tr><td>Subscribe<tr><td>Two</table>", {"Subscribe"}),
     ],
 )
-def test_what_stands_alone_stays_left_out(source: str, dropped: set[str]):
+def test_isolated_blocks_stay_left_out(source: str, dropped: set[str]):
     assert dropped.isdisjoint(list_texts_left(source, dropped))
 
 
@@ -64,9 +64,7 @@ def test_what_stands_alone_stays_left_out(source: str, dropped: set[str]):
         ([0.2, 0.01, 0.9, 0.2], ["Four metres"]),
     ],
 )
-def test_a_heading_right_above_the_content_goes_with_it_unless_it_is_quite_unlikely(
-    likely: list[float], kept: list[str]
-):
+def test_headings_directly_above_the_content_are_kept_unless_very_unlikely(likely: list[float], kept: list[str]):
     page = cut_into_blocks(parse_html("<h1>Harbours</h1><h2>Aber</h2><p>Four metres</p><p>Subscribe").body)
     assert [page.texts[at] for at in add_headings(page, [2], np.array(likely, np.float32))] == kept
 
@@ -84,7 +82,7 @@ CARDS = "<ul><li><h3>Aber, which has four metres</h3><p>Buy</p><li><h3>Borth</h3
         ("<dl><dt>Port</dt><dd>Where ships lie.</dd></dl>", {"Port"}),
     ],
 )
-def test_a_list_is_kept_as_a_whole_if_half_of_it_is_unless_the_rest_is_quite_unlikely(source: str, dropped: set[str]):
+def test_a_half_chosen_list_is_completed_unless_its_rest_is_very_unlikely(source: str, dropped: set[str]):
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     likely = np.full(len(page.texts), 0.2, np.float32)
@@ -98,7 +96,7 @@ IN_TEXT = f"<div><p>Ships call at these ports.</p>{LIST}<p>Nothing else is deep 
 @pytest.mark.parametrize(
     ("before", "are_kept"), [("Ships call at:", True), ("船は次の港に寄る：", True), ("Ships", False)]
 )
-def test_a_list_behind_a_kept_colon_is_kept_unless_one_of_its_items_is_quite_unlikely(before: str, are_kept: bool):
+def test_a_list_after_a_colon_is_kept_unless_an_item_is_very_unlikely(before: str, are_kept: bool):
     page = cut_into_blocks(parse_html(f"<div><p>{before}</p>{LIST}<p>Subscribe.</p></div>").body)
     likely = np.full(6, 0.15, np.float32)
     assert complete_lists(page, [0], likely) == (list(range(5)) if are_kept else [0])
@@ -106,7 +104,7 @@ def test_a_list_behind_a_kept_colon_is_kept_unless_one_of_its_items_is_quite_unl
     assert complete_lists(page, [0], likely) == [0]
 
 
-def test_a_list_right_between_kept_paragraphs_is_kept_unless_one_of_its_items_is_unlikely():
+def test_a_list_between_kept_paragraphs_is_kept_unless_an_item_is_unlikely():
     page = cut_into_blocks(parse_html(IN_TEXT).body)
     likely = np.full(6, 0.25, np.float32)
     assert complete_lists(page, [0, 5], likely) == list(range(6))
@@ -122,7 +120,7 @@ def test_a_list_right_between_kept_paragraphs_is_kept_unless_one_of_its_items_is
         IN_TEXT.replace("<ul>", "").replace("</ul>", "").replace("<li>", "<p>"),
     ],
 )
-def test_a_list_with_something_else_next_to_it_stays_left_out(source: str):
+def test_a_list_separated_from_kept_paragraphs_stays_left_out(source: str):
     page = cut_into_blocks(parse_html(source).body)
     ends = [0, len(page.texts) - 1]
     assert complete_lists(page, ends, np.full(len(page.texts), 0.25, np.float32)) == ends
@@ -131,7 +129,7 @@ def test_a_list_with_something_else_next_to_it_stays_left_out(source: str):
 @pytest.mark.parametrize(
     ("source", "dropped"), [(LIST, {"Aber", "Borth", "Dale"}), (CARDS, {"Aber, which has four metres"})]
 )
-def test_what_is_not_half_of_a_list_brings_nothing_with_it(source: str, dropped: set[str]):
+def test_a_list_with_less_than_half_its_items_chosen_is_not_completed(source: str, dropped: set[str]):
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     assert complete_lists(page, chosen, np.full(len(page.texts), 0.2, np.float32)) == chosen
@@ -141,7 +139,7 @@ def test_what_is_not_half_of_a_list_brings_nothing_with_it(source: str, dropped:
     ("kind", "is_kept"),
     [("service", True), ("listing", True), ("product", True), ("collection", False), ("article", False), ("", False)],
 )
-def test_a_link_between_two_parts_of_a_service_goes_with_them(kind: str, is_kept: bool):
+def test_a_link_between_two_entries_of_a_service_page_is_kept(kind: str, is_kept: bool):
     card = "<div><h3>{0}</h3><p>A long word about {0}.</p><p><a href=/x>More on {0}</a></p></div>"
     page = cut_into_blocks(parse_html(card.format("Aber") + card.format("Borth")).body)
     chosen = [0, 1, 3, 4]
@@ -152,7 +150,7 @@ def test_a_link_between_two_parts_of_a_service_goes_with_them(kind: str, is_kept
 
 
 @pytest.mark.parametrize(("count", "are_kept"), [(5, True), (6, False)])
-def test_a_few_links_between_two_parts_of_a_service_go_with_them(count: int, are_kept: bool):
+def test_a_few_links_between_two_entries_of_a_service_page_are_kept(count: int, are_kept: bool):
     links = "".join(f"<p><a href=/{number}>Harbour {number}</a></p>" for number in range(count))
     page = cut_into_blocks(parse_html(f"<div><p>Aber</p></div><div>{links}</div><div><p>Borth</p></div>").body)
     chosen, likely = [0, count + 1], np.full(count + 2, 0.2, np.float32)
@@ -185,7 +183,7 @@ def test_a_page_of_few_blocks_loses_nothing_between_its_content_no_heading_and_n
     assert extract(html).markdown == markdown
 
 
-def test_a_page_of_few_blocks_is_given_without_what_surrounds_it():
+def test_a_page_of_few_blocks_is_extracted_without_its_surroundings():
     around = "<div><a href=/>Start</a> <a href=/a>Wares</a></div>", "<footer>© Quay</footer>"
     inside = "<h1>Page not found</h1><p>What you look for is not here any more.</p>"
     assert extract(inside.join(around)).markdown == "# Page not found\n\nWhat you look for is not here any more."

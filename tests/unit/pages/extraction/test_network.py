@@ -22,14 +22,14 @@ BLOCKS = cut_into_blocks(TREE.body)
 FEATURES = build_features(BLOCKS, read_signals(TREE, "https://ports.example/a/12345"), build_block_arrays(BLOCKS))
 
 
-def test_features_can_be_put_together_and_taken_apart_again():
+def test_features_survive_a_round_trip_through_rows():
     rows = FEATURES.to_rows()
     assert rows.shape[0] == len(BLOCKS.texts)
     assert (BlockFeatures.from_rows(rows).to_rows() == rows).all()
 
 
 @pytest.mark.parametrize("by_name", [False, True])
-def test_a_network_says_what_its_layers_say_one_after_the_other(by_name: bool):
+def test_a_network_computes_its_layers_one_after_another(by_name: bool):
     learned, (view, naming) = load_model(), build_layout(BLOCKS)
     lexicon = build_lexicon_columns(naming, view.owner, view.words, learned.name_weights)
     name_columns = learned.name_vectors.build_columns(naming, view.owner) if by_name else None

@@ -41,5 +41,5 @@ def test_folded_answers_are_read(source: str):
         "<div class=faq-item><div style='font-size:0' aria-hidden=true>{}</div></div>",
     ],
 )
-def test_what_no_reader_opens_stays_hidden(source: str):
+def test_content_that_no_reader_can_open_stays_hidden(source: str):
     assert not shows_answer(source.format(ANSWER))

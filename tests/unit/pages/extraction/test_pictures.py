@@ -34,24 +34,24 @@ def test_addresses_in_a_set_may_hold_commas():
 
 
 @pytest.mark.parametrize("image", ["<img alt=x>", "<img src=data:image/gif;base64,R0>"])
-def test_sources_of_a_picture_tell_where_it_is(image: str):
+def test_a_pictures_address_is_found_in_its_sources(image: str):
     source = f"<picture><source srcset='/s.webp 1x, /x.webp 2x'><source srcset=/y.jpg>{image}</picture>"
     assert list_addresses(source) == ["https://site.example/x.webp"]
 
 
-def test_a_picture_of_its_own_is_trusted_before_sources():
+def test_an_image_with_an_address_takes_precedence_over_sources():
     assert list_addresses("<picture><source srcset=/s.webp><img src=/x.jpg></picture>") == [
         "https://site.example/x.jpg"
     ]
 
 
-def test_pictures_of_accelerated_pages_are_pictures():
+def test_amp_images_are_pictures():
     read = extract("<p>Look<amp-img src=/x.jpg alt='A heron' width=9 height=9></amp-img>there", main=False, images=True)
     assert read.markdown == "Look there"
     read = extract("<p>Look<amp-img src=https://a.example/x.jpg alt='A heron'></amp-img>", main=False, images=True)
     assert read.markdown == "Look ![A heron](https://a.example/x.jpg)"
 
 
-def test_a_long_set_is_read_as_far_as_it_may_go():
+def test_a_long_srcset_is_read_up_to_a_limit():
     sets = "<img srcset='" + "/a,b/c.jpg 1x, " * 1_000 + "'>" + "<img src=data: data-x-srcset='" + "," * 15_000 + "'>"
     assert len(list_addresses(sets)) == 1

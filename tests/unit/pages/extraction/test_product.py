@@ -49,7 +49,7 @@ def test_prices_of_several_offers_are_a_range(offers: Any, price: str):
     assert read_product({"@type": "Product", "name": "Oak Desk", "offers": offers})["price"] == price
 
 
-def test_names_are_read_as_a_page_shows_them():
+def test_entities_in_names_are_decoded():
     assert read_product({"@type": "Product", "name": "Oak &amp; Ash"})["name"] == "Oak & Ash"
 
 
@@ -64,7 +64,7 @@ def test_names_are_read_as_a_page_shows_them():
         ("19.5", "119.50", False),
     ],
 )
-def test_a_price_is_found_only_as_a_whole_number(price: str, text: str, is_in_text: bool):
+def test_a_price_is_matched_only_as_a_whole_number(price: str, text: str, is_in_text: bool):
     data = json.dumps({"@type": "Product", "name": "Oak Desk", "offers": {**OFFER, "price": price}})
     script = f'<script type="application/ld+json">{data}</script>'
     words = "Made by hand in our own workshop of oak from the hills above the town, and it lasts for years."

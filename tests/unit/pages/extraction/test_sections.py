@@ -30,7 +30,7 @@ def test_the_headline_right_above_a_text_with_headings_is_kept(kind: str):
     assert list_completed_texts(source, {"Brushes"}, kind)[0] == "Brushes"
 
 
-def test_a_manual_begins_with_its_name_and_what_it_does():
+def test_a_manual_page_starts_with_its_name_and_summary():
     assert list_completed_texts(f"<div>{MANUAL}</div>", {"tar(1)", "Name", "tar - put files by"})[:3] == [
         "tar(1)",
         "Name",
@@ -38,7 +38,7 @@ def test_a_manual_begins_with_its_name_and_what_it_does():
     ]
 
 
-def test_lines_of_links_below_a_headline_stay_left_out():
+def test_links_below_a_headline_stay_left_out():
     source = "<div><h2>Backups</h2><p><a href=#one>One</a><p>They last.<h3>Sizes</h3><p>Three.</div>"
     assert list_completed_texts(source, {"Backups", "One"}) == ["Backups", "They last.", "Sizes", "Three."]
 
@@ -52,19 +52,19 @@ def test_lines_of_links_below_a_headline_stay_left_out():
         ("<h1>Aber</h1><div><h1>Ferry sinks</h1></div><p>It sank.<h2>Before</h2><p>It sailed.", REFERENCE),
     ],
 )
-def test_the_headline_of_news_and_of_another_part_of_the_page_stays_left_out(source: str, kind: str):
+def test_headlines_of_articles_and_of_other_sections_stay_left_out(source: str, kind: str):
     assert "Ferry sinks" not in list_completed_texts(source, {"Aber", "Ferry sinks", "12:04, Aber"}, kind)
 
 
 @pytest.mark.parametrize("kind", [REFERENCE, "product", "article"])
-def test_a_reference_of_functions_is_whole_whatever_it_is_taken_for(kind: str):
+def test_a_function_reference_is_kept_whole_whatever_its_page_type(kind: str):
     dropped = {"Class Gate", "java.lang.Object", "public void open()", "public void shut()", "Copy", "Shuts it."}
     found = list_completed_texts(CLASS, dropped, kind, likely=0.05)
     assert dropped - set(found) == {"Copy"}
 
 
 @pytest.mark.parametrize("kind", [REFERENCE, "article"])
-def test_a_reference_of_names_and_types_is_whole(kind: str):
+def test_a_reference_of_names_and_types_is_kept_whole(kind: str):
     source = (
         "<div><h1>Data.Gate</h1><p>Gates of a harbour.<h2>Use</h2><p>open :: Gate -> Bool<p>Opens it."
         "<p>shut :: Gate -> Bool<form>Filter</form><p>Shuts it.</div><div>Made by a generator</div>"
@@ -80,20 +80,20 @@ def test_prose_that_mentions_functions_is_not_a_reference():
     assert list_completed_texts(f"<div>{text}</div><div>About us</div>", {"About us"}, likely=0.02)[-1] != "About us"
 
 
-def test_a_line_that_says_the_name_of_its_heading_is_kept():
+def test_a_line_that_repeats_the_name_of_its_heading_is_kept():
     source = "<section><h3>count_</h3><div>int count_</div></section><section><h3>Note</h3><p>So far</section>"
     assert list_completed_texts(source, {"int count_"}, "product") == ["count_", "int count_", "Note", "So far"]
 
 
 @pytest.mark.parametrize(("kind", "ends"), [(REFERENCE, "Two."), ("collection", "Two."), ("service", "Comments")])
-def test_a_heading_of_nothing_does_not_end_a_page(kind: str, ends: str):
+def test_a_heading_without_content_does_not_end_a_page(kind: str, ends: str):
     assert (
         list_completed_texts("<div><h1>One</h1><p>Two.<h2>Comments</h2></div><p>Write", {"Write"}, kind, 0.01)[-1]
         == ends
     )
 
 
-def test_a_line_in_doubt_between_two_of_documentation_is_kept_unless_it_is_a_date():
+def test_a_doubtful_line_within_documentation_is_kept_unless_it_is_a_date():
     source = "<div><p>One<p>array<p>Two<p>12:04<p>Three</div>"
     assert list_completed_texts(source, {"array", "12:04"}, likely=0.5) == ["One", "array", "Two", "Three"]
 

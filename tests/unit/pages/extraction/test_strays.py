@@ -24,25 +24,25 @@ def list_article_texts(source: str, dropped: set[str], doubted: dict[str, float]
 
 
 @pytest.mark.parametrize("source", [ARTICLE_HTML + MARGIN + TEASER, TEASER + MARGIN + ARTICLE_HTML])
-def test_a_doubtful_piece_far_from_the_text_goes(source: str):
+def test_a_doubtful_block_far_from_the_text_is_dropped(source: str):
     teaser = "Eight boats that sank in sight of the town"
     assert teaser not in list_article_texts(source, {"Share"}, {teaser: 0.65})
     assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.9})
 
 
-def test_a_doubtful_piece_next_to_the_text_stays():
+def test_a_doubtful_block_next_to_the_text_is_kept():
     source, teaser = ARTICLE_HTML + "<p>Share</p>" * 2 + TEASER, "Eight boats that sank in sight of the town"
     assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.65})
 
 
-def test_a_large_piece_stays_wherever_it_stands():
+def test_a_large_block_is_kept_wherever_it_is():
     second = "<p>Nobody knows what the second pier will cost.</p>" * 3
     assert len(list_article_texts(ARTICLE_HTML + MARGIN + second, {"Share"}, {})) == 7
     doubted = {"Nobody knows what the second pier will cost.": 0.65}
     assert len(list_article_texts(ARTICLE_HTML + MARGIN + second, {"Share"}, doubted)) == 7
 
 
-def test_headings_with_nothing_behind_them_go():
+def test_headings_without_content_are_dropped():
     source = ARTICLE_HTML + "<h2>Piers</h2><p>Two are left.</p><h2>Most read</h2><h3>Today</h3>" + MARGIN
     assert list_article_texts(source, {"Share"}, {})[-2:] == ["Piers", "Two are left."]
 
@@ -56,25 +56,25 @@ def test_a_list_of_titles_at_the_end_stays():
     assert titles[0] not in list_article_texts(source + MARGIN, {"Share", titles[4]}, {})
 
 
-def test_headings_alone_stay():
+def test_headings_are_kept_if_there_is_nothing_else():
     assert list_article_texts("<h1>Harbour</h1><h2>Piers</h2>", set(), {}) == ["Harbour", "Piers"]
 
 
 MANY = 9  # blocks of a margin
 
 
-def test_an_article_holds_nothing_that_is_rather_no_content():
+def test_an_article_drops_blocks_that_a_listing_keeps():
     likely, words = np.array([0.9, 0.55, 0.9] + [0.0] * MANY), np.array([100.0, 80.0, 100.0] + [1.0] * MANY)
     assert select_blocks(likely, words, "article")[0][:3].tolist() == [True, False, True]
     assert select_blocks(likely, words, "listing")[0][:3].tolist() == [True, True, True]
 
 
-def test_a_page_of_a_few_blocks_has_no_margin_to_leave_out():
+def test_a_page_of_few_blocks_keeps_doubtful_ones():
     likely, words = np.array([0.9, 0.55, 0.9]), np.array([100.0, 80.0, 100.0])
     assert select_blocks(likely, words, "article")[0].tolist() == [True, True, True]
 
 
-def test_of_an_article_that_nothing_is_sure_of_the_best_guess_is_kept():
+def test_the_best_guess_is_kept_if_no_block_is_certain():
     likely, words = np.array([0.5, 0.45, 0.7] + [0.0] * MANY), np.array([100.0, 80.0, 5.0] + [1.0] * MANY)
     assert select_blocks(likely, words, "article")[0][:3].tolist() == [True, True, True]
 
@@ -88,14 +88,14 @@ def list_page_texts(source: str, kind: str, doubted: str) -> list[str]:
     return [page.texts[at] for at in found]
 
 
-def test_what_is_in_doubt_on_documentation_with_listings_stays():
+def test_doubtful_blocks_are_kept_in_documentation_with_listings():
     doubted = "Two of the valves are closed by hand."
     source = f"{ARTICLE_HTML}{MARGIN}<p>{doubted}</p>"
     assert doubted not in list_page_texts(source, "documentation", doubted)
     assert doubted in list_page_texts(source + "<pre>close --all</pre>", "documentation", doubted)
 
 
-def test_a_listing_of_long_paragraphs_in_one_element_is_cut_as_an_article():
+def test_a_listing_page_of_long_paragraphs_in_one_element_is_cut_like_an_article():
     doubted = "Nobody knows what the second pier will cost."
     long = "<p>" + "The ferries leave from the old pier again, said the harbour master. " * 3 + "</p>"
     rest = f"{MARGIN}<p>{doubted}</p>"
@@ -114,7 +114,7 @@ def remains_of(source: str, dropped: set[str], kind: str = "article") -> list[st
 JUMP = "<p><a href=#soup>Jump to recipe</a><p>Soup warms.<h2 id=soup>Soup</h2><p>Peel."
 
 
-def test_a_line_that_only_leads_to_another_place_of_the_page_goes():
+def test_a_line_that_only_jumps_within_the_page_is_dropped():
     assert remains_of(JUMP, set()) == ["Soup warms.", "Soup", "Peel."]
     assert remains_of(JUMP, set(), "documentation")[0] == "Jump to recipe"
 
@@ -127,7 +127,7 @@ def test_a_line_that_only_leads_to_another_place_of_the_page_goes():
         "<p><a href=/one>One</a><h2 id=one>First</h2><p>Go",
     ],
 )
-def test_lists_of_places_and_ways_to_other_pages_stay(source: str):
+def test_tables_of_contents_and_links_to_other_pages_are_kept(source: str):
     assert remains_of(source, set())[0] == "One"
 
 
@@ -140,5 +140,5 @@ def test_lists_of_places_and_ways_to_other_pages_stay(source: str):
         ("<p>Intro<h2>Contents</h2><h2>Use</h2><p>Call it.", True),
     ],
 )
-def test_a_heading_of_what_was_left_out_goes(source: str, is_kept: bool):
+def test_a_heading_whose_content_was_left_out_is_dropped(source: str, is_kept: bool):
     assert ("Contents" in remains_of(source, {"1 Use"})) is is_kept

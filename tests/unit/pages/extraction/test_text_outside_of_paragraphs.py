@@ -47,7 +47,7 @@ def frame(document: str, attributes: str = "") -> str:
          "$x_1$"),
     ],
 )  # fmt: skip
-def test_what_readers_see_is_read(source: str, text: str):
+def test_visible_text_outside_of_paragraphs_is_read(source: str, text: str):
     assert read(source) == text
 
 
@@ -88,7 +88,7 @@ def test_what_readers_see_is_read(source: str, text: str):
         "<progress value=0 max=100></progress>",
     ],
 )
-def test_what_readers_do_not_see_is_not_read(source: str):
+def test_invisible_text_is_not_read(source: str):
     assert read(source) == ""
 
 
@@ -107,6 +107,6 @@ def test_a_noscript_does_not_repeat_the_page():
         ("<noscript><img src=/x.jpg width=640 style='display:none'></noscript>", []),
     ],
 )
-def test_images_for_pages_without_scripts_are_images_unless_another_shows_the_same(source: str, names: list[str]):
+def test_noscript_images_count_unless_another_shows_the_same(source: str, names: list[str]):
     images = extract(f"<p>Look: {source}</p>", url="https://site.example/", main=False).images
     assert [image.url.rpartition("/")[2] for image in images] == names

@@ -23,24 +23,24 @@ def list_doubted_texts_left(source: str, kind: str, doubt: float, *doubted: str)
     return {page.texts[at] for at in found} & set(doubted)
 
 
-def test_the_last_section_of_an_article_is_kept_though_it_is_in_doubt():
+def test_the_doubtful_last_section_of_an_article_is_kept():
     assert (
         list_doubted_texts_left(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.55, *DOUBTED)
         == DOUBTED
     )
 
 
-def test_the_same_next_to_the_article_is_left_out():
+def test_the_same_section_outside_the_article_is_left_out():
     assert not list_doubted_texts_left(
         f"<article>{FERRIES_HTML}</article><div>{LAST}</div>{MARGIN}", "article", 0.55, *DOUBTED
     )
 
 
-def test_what_is_rather_unlikely_is_left_out_of_an_article():
+def test_an_unlikely_section_of_an_article_is_left_out():
     assert not list_doubted_texts_left(f"<article>{FERRIES_HTML}{LAST}</article>{MARGIN}", "article", 0.3, *DOUBTED)
 
 
-def test_structure_between_what_is_kept_needs_less_than_a_paragraph_on_a_listing():
+def test_structure_between_kept_blocks_of_a_listing_needs_a_lower_score_than_paragraphs():
     item = '<div><a href="/x">See all of the lights</a></div>' + "<p>Nobody has seen all of the lights.</p>" * 2
     source = f"<main>{FERRIES_HTML}{item}{FERRIES_HTML}</main>{MARGIN}"
     doubted = "See all of the lights", "Nobody has seen all of the lights."
@@ -48,7 +48,7 @@ def test_structure_between_what_is_kept_needs_less_than_a_paragraph_on_a_listing
     assert not list_doubted_texts_left(source, "listing", 0.4, *doubted)
 
 
-def test_structure_between_what_is_kept_needs_least_in_documentation():
+def test_structure_between_kept_blocks_of_documentation_needs_the_lowest_score():
     members = '<table><tr><td>int<td><a href="/x">count of all of the lights</a></table>'
     source = f"<main>{FERRIES_HTML}{members}<p>Nobody has seen all of the lights.</p>{FERRIES_HTML}</main>{MARGIN}"
     doubted = "int count of all of the lights", "Nobody has seen all of the lights."
@@ -56,5 +56,5 @@ def test_structure_between_what_is_kept_needs_least_in_documentation():
     assert not list_doubted_texts_left(source, "documentation", 0.08, *doubted)
 
 
-def test_where_nothing_is_left_out_nothing_is_added():
+def test_nothing_is_added_if_nothing_was_left_out():
     assert list_doubted_texts_left(f"<main>{FERRIES_HTML}{LAST}</main>", "listing", 0.9, *DOUBTED) == DOUBTED

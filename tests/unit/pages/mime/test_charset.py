@@ -29,7 +29,7 @@ def test_a_declared_charset_is_used(label: str):
 
 
 @pytest.mark.parametrize("label", SAMPLES)
-def test_the_documents_own_word_is_used_where_the_server_gives_none(label: str):
+def test_the_documents_declared_charset_is_used_if_the_server_gives_none(label: str):
     codec = {"shift_jis": "cp932", "big5": "big5hkscs", "euc-kr": "cp949"}.get(label, label)
     page = f'<html><head><meta http-equiv="Content-Type" content="text/html; charset={label}">{SAMPLES[label]}'
     assert decode_body(page.encode(codec))[0] == page
@@ -49,7 +49,7 @@ def test_persian_and_thai_are_detected_by_their_letters():
 
 
 @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "gbk", "us-ascii"])
-def test_utf8_called_something_else_is_still_utf8(declared: str):
+def test_utf8_with_another_declared_charset_is_still_utf8(declared: str):
     assert decode_body("Ж — 漢字 — é".encode(), declared) == ("Ж — 漢字 — é", "utf-8")
 
 
@@ -79,11 +79,11 @@ def test_a_declaration_after_many_scripts_is_found():
     assert decode_body(page.encode("windows-1251"))[0].endswith("Привет")
 
 
-def test_a_meta_that_claims_utf16_is_not_believed():
+def test_a_meta_element_that_claims_utf16_is_ignored():
     assert decode_body(b'<meta charset="utf-16">plain words')[0].endswith("plain words")
 
 
-def test_utf8_cut_within_a_letter_stays_utf8():
+def test_utf8_truncated_within_a_character_stays_utf8():
     assert decode_body("漢字かな".encode()[:-1])[0].startswith("漢字か")
 
 
@@ -93,7 +93,7 @@ def test_utf8_with_a_broken_byte_stays_utf8():
 
 
 @given(st.binary(max_size=300), st.one_of(st.none(), st.text(max_size=12), st.sampled_from(sorted(SAMPLES))))
-def test_no_bytes_and_no_label_are_too_much(body: bytes, label: str | None):
+def test_any_bytes_and_any_label_are_decoded(body: bytes, label: str | None):
     assert isinstance(decode_body(body, label)[0], str)
 
 
@@ -118,25 +118,25 @@ TEXT_BY_LANGUAGE = {
         ("ja", "cp932", "iso-8859-1"),
     ],
 )
-def test_a_label_that_the_whole_text_contradicts_is_not_believed(language: str, codec: str, declared: str):
+def test_a_charset_that_the_text_contradicts_is_ignored(language: str, codec: str, declared: str):
     assert decode_body(TEXT_BY_LANGUAGE[language].encode(codec), declared)[0] == TEXT_BY_LANGUAGE[language]
 
 
 @pytest.mark.parametrize(
     ("language", "codec"), [("ru", "cp1251"), ("ru", "koi8-r"), ("he", "cp1255"), ("fr", "cp1252")]
 )
-def test_a_label_that_fits_is_believed(language: str, codec: str):
+def test_a_charset_that_fits_the_text_is_used(language: str, codec: str):
     assert decode_body(TEXT_BY_LANGUAGE[language].encode(codec), codec)[0] == TEXT_BY_LANGUAGE[language]
 
 
-def test_a_document_knows_better_than_a_servers_default():
+def test_a_documents_charset_overrides_the_servers_default():
     page = '<meta charset="windows-1251">Да'
     assert decode_body(page.encode("cp1251"), "iso-8859-1")[0] == page
 
 
 @pytest.mark.parametrize("declared", [None, "iso-8859-1", "utf-8"])
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "iso2022-jp", "euc-jp"])
-def test_japanese_is_read_in_whatever_it_is_encoded(codec: str, declared: str | None):
+def test_japanese_is_read_in_every_encoding(codec: str, declared: str | None):
     page = f"<html><head><title>x</title></head><body><p>{TEXT_BY_LANGUAGE['ja']}</p></body></html>"
     assert decode_body(page.encode(codec), declared)[0] == page
     assert detect_mime_type("text/html", page.encode(codec)) == "text/html"
@@ -151,28 +151,28 @@ def test_japanese_is_read_in_whatever_it_is_encoded(codec: str, declared: str | 
         ("cp1254", "Liman daha büyük gemilerin tahıl boşaltabilmesi için derinleştirildi; şehir büyüdü. "),
     ],
 )
-def test_languages_that_latin1_cannot_write_are_not_read_as_latin1(codec: str, text: str):
+def test_text_that_latin1_cannot_encode_is_not_read_as_latin1(codec: str, text: str):
     assert decode_body((text * 3).encode(codec), "iso-8859-1")[0] == text * 3
 
 
 @pytest.mark.parametrize("text", ["Où était l'été? Près de là, à Noël. ", "Größere Schiffe löschten früher Öl. "])
-def test_languages_that_latin1_can_write_are_read_as_declared(text: str):
+def test_text_that_latin1_can_encode_is_read_as_declared(text: str):
     assert decode_body((text * 9).encode("cp1252"), "iso-8859-1") == (text * 9, "windows-1252")
 
 
-def test_ukrainian_is_reported_from_russian():
+def test_ukrainian_is_distinguished_from_russian():
     text = "Її життя змінилося, коли гавань поглибили; її кораблі ґрунтовно й гарно біліли. "
     assert decode_body((text * 3).encode("koi8-u"))[0] == text * 3
 
 
 @pytest.mark.parametrize("declared", [None, "iso-8859-1", "utf-8", "windows-1251"])
-def test_a_broken_byte_among_letters_of_utf8_breaks_no_other(declared: str | None):
+def test_an_invalid_byte_in_utf8_damages_no_other_character(declared: str | None):
     body = "<p>Grüße aus Köln, schöne Möwen über der Förde</p>".encode() + b"\xfc<p>Ende"
     assert decode_body(body, declared)[0].startswith("<p>Grüße aus Köln, schöne Möwen über der Förde</p>")
 
 
 @pytest.mark.parametrize("body", [b"\x01\x00\x02\x00\x05\x00\xf0\xff" * 99, b"\0" * 600, b"a\0" * 5])
-def test_zeros_alone_make_no_text(body: bytes):
+def test_binary_data_with_zero_bytes_is_not_wide_text(body: bytes):
     assert detect_wide_charset(body) == ""
 
 
@@ -196,19 +196,19 @@ UNDECLARED = {
         ("pl", "cp852"), ("cs", "cp1250"), ("cs", "iso-8859-2"), ("cs", "cp852"), ("tr", "cp1254"),
     ],
 )  # fmt: skip
-def test_what_a_text_in_latin_letters_is_in_its_language_tells(language: str, codec: str):
+def test_the_charset_of_latin_text_is_detected_by_its_language(language: str, codec: str):
     text = UNDECLARED[language]
     assert decode_body(text.encode(codec), markup=False)[0] == text
 
 
 @pytest.mark.parametrize("name", ["viscii", "tcvn"])
-def test_vietnamese_of_before_windows_is_read(name: str):
+def test_vietnamese_in_viscii_and_tcvn_is_read(name: str):
     codec = {letter: 128 + at for at, letter in reversed(list(enumerate(CHARSET_TABLES[name])))}
     body = bytes(codec.get(letter, ord(letter) % 128) for letter in UNDECLARED["vi"])
     assert decode_body(body, markup=False) == (UNDECLARED["vi"], name)
 
 
-def test_vietnamese_of_windows_has_its_tones_behind_the_letters():
+def test_vietnamese_in_windows_1258_with_combining_tones_is_read():
     tones = dict.fromkeys("\u0300\u0301\u0303\u0309\u0323")
     letters = [normalize("NFD", letter) for letter in UNDECLARED["vi"]]
     parted = [normalize("NFC", "".join(each for each in letter if each not in tones)) for letter in letters]
@@ -217,7 +217,7 @@ def test_vietnamese_of_windows_has_its_tones_behind_the_letters():
     assert decode_body(text.encode("cp1258"), markup=False) == (text, "windows-1258")
 
 
-def test_russian_of_a_macintosh_has_its_last_letter_elsewhere():
+def test_russian_in_mac_cyrillic_is_distinguished_from_windows_1251():
     text = "Маяк стоит на скале, где каждый год разбивались корабли. Его огонь, большая и яркая лампа, виден издалека."
     assert decode_body(text.encode("mac_cyrillic"), markup=False)[0] == text
     assert decode_body(text.encode("cp1251"), markup=False)[0] == text
@@ -225,13 +225,13 @@ def test_russian_of_a_macintosh_has_its_last_letter_elsewhere():
 
 @pytest.mark.parametrize("codec", ["utf-32le", "utf-32be"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_page_in_utf32_is_a_page(codec: str, mark: str):
+def test_a_utf32_page_is_recognised_as_a_page(codec: str, mark: str):
     body = (mark + "<!DOCTYPE html><html><body><p>Grüße 漢字</p></body></html>").encode(codec)
     assert detect_mime_type("", body) == "text/html"
     assert decode_body(body)[0].endswith("<p>Grüße 漢字</p></body></html>")
 
 
-def test_numbers_of_four_bytes_are_no_text():
+def test_binary_four_byte_numbers_are_not_text():
     body = b"".join(number.to_bytes(4, "little") for number in range(400))
     assert detect_wide_charset(body) == ""
     assert detect_mime_type("", body) == "application/octet-stream"

@@ -34,7 +34,7 @@ def read_attributes(source: str) -> dict[str, str]:
     return next(each.attributes for each in iter_tokens(source, max_tags=1) if isinstance(each, HtmlTag))
 
 
-def test_tags_texts_and_references():
+def test_tags_text_and_entities_are_tokenised():
     assert list_tokens("<P>a &lt; b</P><br/>c") == ["p", "a < b", "/p", "br", "c"]
 
 
@@ -42,7 +42,7 @@ def test_a_bracket_in_running_text_is_text():
     assert list_tokens("1 < 2 <3 and <p>4") == ["1 < 2 <3 and ", "p", "4"]
 
 
-def test_attributes_in_every_spelling():
+def test_attributes_are_read_in_every_notation():
     given = read_attributes("""<a HREF="x?a=1&amp;b=2" title='it "is"' data-x = y checked don't>""")
     assert given == {"href": "x?a=1&b=2", "title": 'it "is"', "data-x": "y", "checked": "", "don": "", "t": ""}
 
@@ -64,15 +64,15 @@ def test_scripts_and_comments_hold_no_tags():
     ]
 
 
-def test_an_unfinished_tag_loses_what_follows():
+def test_an_unfinished_tag_swallows_the_rest():
     assert list_tokens("a<p title='never closed>b") == ["a"]
 
 
-def test_xml_has_sections_of_plain_text():
+def test_cdata_sections_are_plain_text_in_xml():
     assert list_tokens("<title><![CDATA[a < &amp; b]]></title>", xml=True) == ["title", "a < &amp; b", "/title"]
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join), st.booleans())
-def test_anything_scans(source: str, xml: bool):
+def test_any_source_can_be_tokenised(source: str, xml: bool):
     for token in iter_tokens(source, max_tags=100, xml=xml):
         assert isinstance(token, HtmlText) or token.attributes is not None

@@ -34,7 +34,7 @@ HTML = b"<!DOCTYPE html><html><p>x"
         ("text/html", b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
     ],
 )
-def test_types_are_reported_by_content(declared: str, body: bytes, read_as: str):
+def test_types_are_detected_by_content(declared: str, body: bytes, read_as: str):
     assert detect_mime_type(declared, body) == read_as
 
 
@@ -63,7 +63,7 @@ def test_a_thousand_comments_before_the_root_take_no_time():
         (b"\x00\x01\x02\x03\x04", "", "binary", "text"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_size_and_a_remedy(body: bytes, declared: str, named: str, remedy: str):
+def test_an_unreadable_file_is_named_with_its_size_and_a_remedy(body: bytes, declared: str, named: str, remedy: str):
     with pytest.raises(Refused) as caught:
         find_reader(detect_mime_type(declared, body), "https://a.b/file", 2_400_000)
     error = caught.value
@@ -73,7 +73,7 @@ def test_what_cannot_be_read_is_named_with_its_size_and_a_remedy(body: bytes, de
     assert remedy in error.hint
 
 
-def test_a_picture_is_distinguished_from_what_cannot_be_read():
+def test_a_picture_is_distinguished_from_an_unreadable_file():
     with pytest.raises(Refused) as caught:
         find_reader(detect_mime_type("", PIXEL_PNG))
     assert caught.value.code == "image"
@@ -106,7 +106,7 @@ def test_every_kind_has_its_reader():
         ("text/html", b"<?xml version='1.0'?><urlset xmlns='x'>", "https://a.b/x", "application/sitemap+xml"),
     ],
 )
-def test_a_text_that_is_called_something_else_is_read_as_what_it_is(declared: str, body: bytes, url: str, read_as: str):
+def test_text_with_a_wrong_declared_type_is_read_as_what_it_is(declared: str, body: bytes, url: str, read_as: str):
     assert detect_mime_type(declared, body, url) == read_as
 
 
@@ -119,9 +119,7 @@ def test_a_text_that_is_called_something_else_is_read_as_what_it_is(declared: st
         ("https://a.b/v1.2", b"Tides and moons", "text/html"),
     ],
 )
-def test_a_text_that_is_called_a_page_is_a_text_where_its_name_and_its_signs_say_so(
-    url: str, body: bytes, read_as: str
-):
+def test_text_declared_as_html_is_text_if_its_name_and_content_agree(url: str, body: bytes, read_as: str):
     assert detect_mime_type("text/html", body, url) == read_as
 
 
@@ -138,7 +136,7 @@ def test_a_declared_page_with_control_characters_is_read_as_browsers_do():
     assert "The tide comes in twice a day." in text
 
 
-def test_audio_and_video_are_never_text_whatever_they_are_called():
+def test_audio_and_video_are_never_taken_for_text():
     frame = b"\xff\xfb\x90\x64" + b"U" * 413  # 128 kbit/s at 44.1 kHz: 417 bytes, none of them a control character
     silence = (b"\x7f\x00" * 700)[:1_400]
     for body, kind in (

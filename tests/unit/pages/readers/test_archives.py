@@ -47,7 +47,7 @@ def tarred(files: dict[str, bytes], mode: Any = "w:gz") -> bytes:
     [build_zip, tarred, lambda files: tarred(files, "w"), lambda files: tarred(files, "w:xz")],
     ids=["zip", "tar.gz", "tar", "tar.xz"],
 )
-def test_an_archive_is_listed_with_the_way_to_its_files(pack: Any):
+def test_an_archive_is_listed_with_how_to_read_its_files(pack: Any):
     body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "__MACOSX/._x": b"x"})
     document = read_archive(body)
     assert document.kind == "archive"
@@ -66,7 +66,7 @@ def test_the_file_that_is_asked_for_is_read(pack: Any, wanted: str):
     assert read_archive(pack({"data/lights.csv": CSV_BYTES, "x.txt": b"x"}), file=wanted).tables == [ROWS]
 
 
-def test_a_file_that_is_not_there_is_reported_with_those_that_are():
+def test_a_missing_file_is_answered_with_the_existing_ones():
     with pytest.raises(NotFound) as caught:
         read_archive(build_zip({"a.csv": CSV_BYTES, "b.csv": CSV_BYTES, "c.txt": "x"}), file="d.csv")
     assert caught.value.hint == "choose one of its 3, for instance a.csv, b.csv"
@@ -78,14 +78,14 @@ def test_the_only_file_of_an_archive_is_read_at_once():
     assert read_archive(build_zip({"a.pdf": build_pdf("one")})).kind == "pdf"
 
 
-def test_archives_in_archives_end():
+def test_deeply_nested_archives_can_be_listed():
     body = build_zip({"lights.csv": CSV_BYTES})
     for _ in range(9):
         body = build_zip({"in.zip": body})
     assert read_archive(body).kind == "archive"
 
 
-def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
+def test_an_unreadable_file_is_listed_and_refused_when_requested():
     body = build_zip({"a.bin": bytes(range(256))})
     assert "a.bin" in read_archive(body).markdown
     with pytest.raises(Refused, match=r"a\.bin is binary data"):
@@ -95,12 +95,12 @@ def test_a_file_that_cannot_be_read_is_listed_and_told_when_asked_for():
 @pytest.mark.parametrize(
     ("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)], ids=["gz", "bz2", "xz"]
 )
-def test_a_packed_file_is_read_as_what_it_is(suffix: str, pack: Any):
+def test_a_compressed_file_is_read_as_its_content(suffix: str, pack: Any):
     assert read_archive(pack(CSV_BYTES), f"lights.csv.{suffix}").tables == [ROWS]
     assert read_archive(pack(build_pdf("still here")), f"a.{suffix}").kind == "pdf"
 
 
-def test_what_stands_before_the_end_that_is_missing_is_read_and_told():
+def test_a_truncated_archive_is_read_as_far_as_it_goes_and_says_so():
     lines = "\n".join(f"{at * at} ships" for at in range(40_000)).encode()
     packed = gzip.compress(lines)
     document = read_archive(packed[: len(packed) // 2], "log.txt.gz")
@@ -156,7 +156,7 @@ def test_a_zip_archive_cut_within_its_first_header_is_broken():
     assert caught.value.code == "broken_file"
 
 
-def test_a_header_of_nothing_is_not_a_file_of_an_archive():
+def test_an_all_zero_header_is_a_broken_archive():
     with pytest.raises(Unavailable) as caught:
         read_archive(b"PK\x03\x04" + bytes(100))
     assert caught.value.code == "broken_file"
@@ -171,13 +171,13 @@ def read_outcome(body: bytes) -> str:
 
 
 @pytest.mark.parametrize("pack", [build_zip, build_streamed_zip], ids=["with sizes", "streamed"])
-def test_a_cut_archive_ends_in_a_document_or_an_error_wherever_it_is_cut(pack: Any):
+def test_a_truncated_archive_yields_a_document_or_an_error(pack: Any):
     body = pack({"data/lights.csv": CSV_BYTES, "README.md": b"# Lights", "long.bin": LONG_BYTES})
     codes = {read_outcome(body[:end]) for end in range(8, len(body), 23)}
     assert codes == {"archive", "broken_file"}
 
 
-def test_a_file_that_unpacks_beyond_all_bounds_is_listed_and_refused():
+def test_a_file_that_unpacks_beyond_the_limit_is_listed_and_refused():
     zeros = bytes(70_000_000)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -198,7 +198,7 @@ async def test_a_file_of_an_archive_on_the_web_has_an_address():
     assert part.url == f"{url}/a.zip#file=a%20b.txt"
 
 
-async def test_a_file_of_an_archive_at_hand_is_named_behind_its_name():
+async def test_a_file_of_a_local_archive_is_addressed_after_the_archives_name():
     body = build_zip({"data/lights.csv": CSV_BYTES, "b.txt": "tide"})
     document, mime = await read_body(body, name="/harbour/a.zip#file=b.txt")
     assert (document.text, mime) == ("tide", "application/zip")

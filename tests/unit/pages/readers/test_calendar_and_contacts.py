@@ -63,7 +63,7 @@ END:VCARD\r
 """
 
 
-def test_a_calendar_reports_what_happens_when_in_order_of_time():
+def test_a_calendar_lists_its_events_in_order_of_time():
     document = read_document(CALENDAR.encode())
     assert (document.kind, document.title, document.metadata) == ("calendar", "Harbour events", {"entries": 3})
     assert document.markdown == (
@@ -77,7 +77,7 @@ def test_a_calendar_reports_what_happens_when_in_order_of_time():
     )
 
 
-def test_cards_tell_how_people_are_reached_and_no_pictures():
+def test_contact_cards_list_contact_details_without_pictures():
     document = read_document(CARDS.encode())
     assert document.markdown == (
         "## Dr. Ida Marsh\n\n"
@@ -88,7 +88,7 @@ def test_cards_tell_how_people_are_reached_and_no_pictures():
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.ics", "calendar"), ("a.vcf", "contacts")])
-def test_the_suffix_decides_and_what_holds_none_is_reported(name: str, kind: str):
+def test_the_suffix_decides_the_reader_and_unsuitable_content_is_reported(name: str, kind: str):
     reader = find_reader(detect_mime_type("text/plain", b"tide", name), name)
     assert reader.name == kind
     with pytest.raises(Unavailable, match="does not start with BEGIN"):
@@ -102,16 +102,16 @@ def test_an_event_that_was_saved_alone_is_read():
 
 
 @pytest.mark.parametrize("text", [CALENDAR, CARDS])
-def test_half_of_it_is_read_as_far_as_it_goes(text: str):
+def test_a_truncated_file_is_read_as_far_as_it_goes(text: str):
     half = text[: len(text) * 2 // 3].encode()
     assert ("Regatta" if "VCALENDAR" in text else "Ida Marsh") in read_document(half).markdown
 
 
-def test_a_drawing_is_known_by_its_root_where_nothing_else_is_reported():
+def test_an_svg_is_recognised_by_its_root_element():
     assert detect_mime_type("", b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>') == "image/svg+xml"
 
 
-def test_lines_that_make_no_sense_take_no_time():
+def test_malformed_lines_take_no_time():
     odd = "TEL" + ";A=" * 50_000 + '"' * 50_001 + "=x" * 50_000
     document = read_document(f"BEGIN:VCARD\nFN:Ida\n{odd}\n{odd}:1\nEND:VCARD".encode())
     assert document.markdown == "## Ida"

@@ -48,7 +48,7 @@ def test_elements_that_are_nested_too_deep_are_reported(name: str):
         )
 
 
-def test_a_document_of_ordinary_depth_says_nothing_of_it():
+def test_a_document_of_ordinary_depth_is_not_reported_as_cut():
     document = read_document(
         build_odf("text", f"<text:p>{'<text:span>' * 60}Seen.{'</text:span>' * 60}</text:p>"), "x.odt"
     )

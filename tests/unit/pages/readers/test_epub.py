@@ -21,7 +21,7 @@ def test_chapters_follow_the_spine_and_take_missing_headings_from_the_contents()
     assert document.metadata["identifiers"] == ["urn:isbn:1"]
 
 
-def test_a_link_between_chapters_is_text_and_one_to_the_web_a_link():
+def test_only_links_to_the_web_stay_links():
     document = read_document(
         build_epub({"a.xhtml": '<p>See <a href="b.xhtml">two</a> and <a href="https://a.example/">this</a></p>'})
     )
@@ -29,7 +29,7 @@ def test_a_link_between_chapters_is_text_and_one_to_the_web_a_link():
     assert [link.url for link in document.links] == ["https://a.example/"]
 
 
-def test_hidden_font_files_lock_nobody_out_and_rights_management_does():
+def test_obfuscated_fonts_are_accepted_and_rights_management_is_refused():
     font = {"META-INF__encryption.xml": ENC.format("http://www.idpf.org/2008/embedding")}
     assert read_document(build_epub({"a.xhtml": "<p>open</p>"}, titles=None, **font)).markdown == "open"
     with pytest.raises(Refused) as caught:
@@ -58,12 +58,12 @@ def test_notes_of_each_chapter_keep_their_own_labels():
     assert "[^2-1]: Of flood." in text
 
 
-def test_the_text_behind_pages_that_are_pictures_is_read_once():
+def test_text_of_a_book_with_image_pages_is_read_once():
     book = build_epub({"1.jpg": "", "2.jpg": "", "a.xhtml": "<p>The lamp was lit.</p>"})
     assert read_document(book).markdown == "The lamp was lit."
 
 
-def test_captions_as_pandoc_writes_them_are_read():
+def test_aria_hidden_captions_from_pandoc_are_read():
     figure = '<figure><img src="a.png" alt="The light"/><figcaption aria-hidden="true">The light</figcaption></figure>'
     book = build_epub({"a.xhtml": f"<h1>Fog</h1><p>It came in.</p>{figure}"})
     assert "The light" in read_document(book).markdown

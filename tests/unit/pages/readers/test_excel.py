@@ -44,20 +44,20 @@ def test_sheets_have_names_titles_and_tables():
         (8, 123, "00123"),
     ],
 )
-def test_numbers_are_shown_as_their_formats_mean_them(style: int, number: float, shown: str):
+def test_numbers_are_shown_in_their_cell_formats(style: int, number: float, shown: str):
     assert (
         read_document(build_xlsx({"S": build_worksheet(["a", "b"], ["x", (style, number)])})).tables[0][1][1] == shown
     )
 
 
-def test_what_is_merged_stands_in_each_cell():
+def test_merged_cells_repeat_their_value():
     merged = '<mergeCells><mergeCell ref="A2:A3"/><mergeCell ref="A1:C1"/></mergeCells>'
     document = read_document(build_xlsx({"S": build_worksheet(["Title"], ["x", 1, 2], ["", 3, 4], after=merged)}))
     assert document.tables == [[["x", "1", "2"], ["x", "3", "4"]]]
     assert "Title\n\n|" in document.markdown
 
 
-def test_a_first_row_of_values_is_not_the_head_and_years_above_values_are():
+def test_a_first_row_of_values_is_not_a_header_unless_they_are_years():
     for rows, head in (
         ((["Wend", 41, 118], ["Tern", 12, 64]), "|  |  |  |"),
         ((["Light", 2023, 2024], ["Wend", 118, 121]), "| Light | 2023 | 2024 |"),
@@ -101,7 +101,7 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted():
     assert "secret" not in document.markdown.lower()
 
 
-def test_a_sheet_beyond_the_bounds_says_how_much_there_is():
+def test_an_oversized_sheet_reports_how_much_was_left_out():
     tall = build_worksheet(["n", "m"], *[[at, at] for at in range(7_000)])
     assert "(… 2001 more rows of this sheet were not read)" in read_document(build_xlsx({"S": tall})).markdown
     cells = "".join(f'<c t="str"><v>c{at}</v></c>' for at in range(100))
@@ -123,7 +123,7 @@ def test_rows_after_a_gap_continue_under_the_same_head():
     assert document.tables == [[["a", "b"], ["x", "1"], ["y", "2"]], [["c", "d"], ["z", "3"]]]
 
 
-def test_long_texts_that_many_cells_share_end_at_the_limit():
+def test_long_texts_shared_by_many_cells_are_cut_at_the_limit():
     rows = [[f"{'x' * 400}{number % 3}", "b", "c"] for number in range(100)]
     merged = '<mergeCells><mergeCell ref="A1:B100"/></mergeCells>'
     document = read_document(build_xlsx({"S": build_worksheet(*rows, after=merged * 100)}), max_chars=20_000)
@@ -131,6 +131,6 @@ def test_long_texts_that_many_cells_share_end_at_the_limit():
     assert len(document.markdown) < 30_000
 
 
-def test_a_cell_ends_where_excel_ends_it():
+def test_a_cell_is_cut_at_excels_limit():
     document = read_document(build_xlsx({"S": build_worksheet(["a", "b"], ["x" * 40_000, "y"])}))
     assert len(document.tables[0][1][0]) == 32_767

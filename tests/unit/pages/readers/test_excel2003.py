@@ -35,7 +35,7 @@ BOOK = """<?xml version="1.0"?>
 """
 
 
-def test_cells_stand_where_they_belong_and_what_is_hidden_is_left_out():
+def test_cells_keep_their_positions_and_hidden_parts_are_left_out():
     document = read_document(BOOK.encode(), "lights.xls")
     assert document.markdown == (
         "## North\n\nLights of the north\n\n"
@@ -47,11 +47,11 @@ def test_cells_stand_where_they_belong_and_what_is_hidden_is_left_out():
 
 
 @pytest.mark.parametrize("declared", ["application/vnd.ms-excel", "text/xml", "application/xml", "", "text/plain"])
-def test_it_is_known_by_its_root_whatever_it_is_called(declared: str):
+def test_it_is_recognised_by_its_root_element_under_any_declared_type(declared: str):
     assert find_reader(detect_mime_type(declared, BOOK.encode(), "x.xls")).name == "excel2003"
 
 
-def test_one_that_is_cut_is_reported():
+def test_a_truncated_workbook_is_reported():
     with pytest.raises(Unavailable) as caught:
         read_document(BOOK.encode()[:1_500], "x.xls")
     assert caught.value.code == "broken_file"

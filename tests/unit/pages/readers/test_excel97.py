@@ -83,7 +83,7 @@ def read_outcome(body: bytes) -> str:
         return error.code if error.hint else "an error that says nothing"
 
 
-def test_cells_are_shown_as_their_formats_mean_them_and_what_is_hidden_is_left_out():
+def test_cells_are_shown_in_their_formats_and_hidden_ones_left_out():
     document = read_document(XLS)
     assert document.markdown.split("\n\n## Texts")[0] == (
         "## Lights\n\n"
@@ -100,7 +100,7 @@ def test_cells_are_shown_as_their_formats_mean_them_and_what_is_hidden_is_left_o
     assert document.kind == "excel"
 
 
-def test_texts_that_continue_in_the_next_record_are_whole():
+def test_texts_split_across_records_are_joined():
     rows = read_document(XLS).tables[-1]
     wanted = [f"n{row} " + ("äöü" if row % 3 else "日本 ") * (row % 40) for row in range(300)]
     assert [row[0] for row in rows] == [" ".join(text.split()) for text in wanted]
@@ -110,7 +110,7 @@ def test_numbers_of_every_length_are_read():
     assert read_document(LIGHTS).tables == [[["Name", "Height"], ["Cape Wend", "41"], ["Tern", "12.5"]]]
 
 
-def test_an_encrypted_one_is_reported():
+def test_an_encrypted_workbook_is_reported():
     protected = struct.pack("<HH", 0x2F, 2)  # where a harmless record of the same length stands otherwise
     harmless = struct.pack("<HH", 0x42, 2)
     assert harmless in LIGHTS
@@ -120,11 +120,11 @@ def test_an_encrypted_one_is_reported():
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.99])
-def test_one_that_is_cut_is_read_or_told_to_be_broken(share: float):
+def test_a_truncated_workbook_is_read_or_reported_as_broken(share: float):
     assert read_outcome(XLS[: int(len(XLS) * share)]) in ("excel", "broken_file")
 
 
-def test_one_whose_end_is_missing_is_reported():
+def test_a_workbook_with_a_missing_end_says_so():
     place = LIGHTS.find("Workbook".encode("utf-16-le")) + 120  # where the directory tells the length of the stream
     longer = struct.pack("<L", struct.unpack_from("<L", LIGHTS, place)[0] + 5_000)
     cut = read_document(LIGHTS[:place] + longer + LIGHTS[place + 4 :])
@@ -132,7 +132,7 @@ def test_one_whose_end_is_missing_is_reported():
     assert cut.metadata["cut"]
 
 
-def test_damage_anywhere_is_read_or_told():
+def test_a_workbook_damaged_anywhere_is_read_or_reported():
     rng = random.Random(7)
     for _ in range(100):
         body = bytearray(LIGHTS)
@@ -150,7 +150,7 @@ def test_workbooks_of_excel_95_are_read_in_their_own_code_page():
         assert document.markdown.startswith("## A\n\nŁódź\n\n12.5\n\n> Comment at A2: wrong")
 
 
-def test_records_as_scripts_write_them_are_a_workbook():
+def test_a_bare_stream_of_records_is_read_as_a_workbook():
     cells = build_record(0x204, struct.pack("<HHHH", 0, 0, 0, 4) + b"Wend") + build_record(
         0x203, struct.pack("<HHHd", 1, 0, 0, 41)
     )
@@ -159,7 +159,7 @@ def test_records_as_scripts_write_them_are_a_workbook():
     ).markdown.endswith("Wend\n\n41")
 
 
-def test_an_odd_link_costs_itself_and_no_cell():
+def test_a_malformed_link_is_dropped_and_its_cell_kept():
     assert read_document(build_records(build_number(0, 41) + build_link(0, 0))).markdown == "## A\n\n[41](http://a)"
     assert read_document(build_records(build_number(0, 41) + build_link(0, 0, bytes(40)))).markdown == "## A\n\n41"
 
@@ -171,7 +171,7 @@ def test_a_damaged_sheet_is_read_as_far_as_it_goes_and_the_others_whole():
     assert read_outcome(build_records(build_number(0, 41, look=99))) == "broken_file"
 
 
-def test_a_small_file_cannot_unfold_to_a_large_one():
+def test_a_small_file_cannot_expand_to_a_large_one():
     everywhere = build_link(65_535, 255)
     name = struct.pack("<HBBHHH4B", 0, 0, 1, 11, *([0] * 6)) + b"\0N"
     first = build_record(0x18, name + b"\x17\x08\0" + b"a" * 8)

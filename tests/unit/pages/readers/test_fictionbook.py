@@ -31,11 +31,11 @@ def test_chapters_poems_tables_and_notes_are_read():
 
 
 @pytest.mark.parametrize("declared", ["", "text/xml", "application/octet-stream", "text/html"])
-def test_its_root_reports_what_it_is(declared: str):
+def test_it_is_recognised_by_its_root_element_under_any_declared_type(declared: str):
     assert detect_mime_type(declared, BOOK) == "application/x-fictionbook+xml"
 
 
-def test_one_that_is_cut_is_broken():
+def test_a_truncated_book_is_reported_as_broken():
     with pytest.raises(Unavailable) as caught:
         read_document(BOOK[:600], "x.fb2")
     assert caught.value.code == "broken_file"

@@ -56,11 +56,11 @@ def test_code_in_a_line_of_rtf():
     assert read_rtf(r"Ask {\f1 ls -l} first.\par").markdown == "Ask `ls -l` first."
 
 
-def test_ticks_in_code_are_kept():
+def test_backticks_in_code_are_kept():
     assert read_word(build_run("Ask ") + build_run("a`b", COURIER)).markdown == "Ask ``a`b``"
 
 
-def test_lines_in_a_fixed_width_are_a_listing():
+def test_lines_in_a_monospace_font_are_a_listing():
     lines = "def tide():", "    return 1"
     expected = "Before:\n\n```\ndef tide():\n    return 1\n```\n\nAfter."
     assert (
@@ -73,12 +73,12 @@ def test_lines_in_a_fixed_width_are_a_listing():
     assert read_rtf(rf"Before:\par{{\f1 {lines[0]}\par {lines[1]}\par}}After.\par").markdown == expected
 
 
-def test_a_style_in_a_fixed_width_is_one_of_listings():
+def test_a_style_with_a_monospace_font_marks_listings():
     shell = '<w:pPr><w:pStyle w:val="T"/></w:pPr>' + build_run("make")
     assert read_word(build_run("Call:"), shell).markdown == "Call:\n\n```\nmake\n```"
 
 
-def test_what_is_typed_throughout_is_no_code():
+def test_a_document_typed_entirely_in_monospace_is_not_code():
     assert (
         read_word(build_run("Dear Ida,", COURIER), build_run(SENTENCE, COURIER)).markdown == f"Dear Ida,\n\n{SENTENCE}"
     )
@@ -88,5 +88,5 @@ def test_what_is_typed_throughout_is_no_code():
     assert read_word(build_run("Dear "), build_run("Ida", COURIER), styles=standard).markdown == "Dear\n\nIda"
 
 
-def test_a_sentence_in_a_fixed_width_is_prose():
+def test_a_sentence_in_a_monospace_font_is_prose():
     assert read_word(build_run("Before:"), build_run(SENTENCE, COURIER)).markdown == f"Before:\n\n{SENTENCE}"

@@ -47,7 +47,7 @@ def test_a_hidden_sheet_is_left_out_and_counted():
 
 
 @pytest.mark.parametrize("end", [600, 2_000, 4_000])
-def test_one_that_is_cut_is_reported(end: int):
+def test_a_truncated_workbook_is_reported(end: int):
     with pytest.raises(Unavailable) as caught:
         read_legacy(XLS.read_bytes()[:end])
     assert caught.value.code == "broken_file"

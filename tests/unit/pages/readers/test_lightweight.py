@@ -16,7 +16,7 @@ def read_text(text: str, name: str) -> Document:
     return find_reader(mime, name, len(body)).read(ReaderInput(body, f"https://harbour.example/{name}", mime))
 
 
-def test_restructured_text_has_its_levels_by_order_its_listings_and_links():
+def test_restructuredtext_headings_listings_and_links_are_read():
     document = read_text(
         ".. _top:\n\n=====\nTides\n=====\n\nSee ``x`` and `a link <https://e.org/x>`_::\n\n    a = 1\n      b\n\n"
         "One\n---\n\n.. code-block:: python\n   :linenos:\n\n   # no heading\n   def f():\n       return 1\n\n"
@@ -30,7 +30,7 @@ def test_restructured_text_has_its_levels_by_order_its_listings_and_links():
     assert (document.title, document.kind, document.links[0].url) == ("Tides", "text", "https://e.org/x")
 
 
-def test_asciidoc_has_its_headings_listings_links_and_facts():
+def test_asciidoc_headings_listings_links_and_metadata_are_read():
     document = read_text(
         "= Tides\n:author: Ida Marsh\n:revdate: 2024-03-05\n\n== One\n\nSee https://e.org/x[the page].\n\n"
         "[source,python]\n----\n# no heading\ndef f():\n    return 1\n----\n\n....\n== plain\n....\n",
@@ -52,7 +52,7 @@ def test_asciidoc_tables_are_tables_with_a_row_a_line_or_a_cell_a_line():
         assert read_text(text, "a.adoc").markdown == f"{table}\n\nAfter."
 
 
-def test_org_has_its_title_above_its_headings_and_no_drawers():
+def test_org_titles_and_headings_are_read_without_drawers():
     document = read_text(
         "#+TITLE: Tides\n#+AUTHOR: Ida\n* TODO One   :tag:\n:PROPERTIES:\n:ID: 1\n:END:\n"
         "See [[https://e.org][this]].\n#+begin_src python\n# no heading\ndef f():\n    return 1\n#+end_src\n** Two\n",
@@ -67,12 +67,12 @@ def test_latex_is_shown_as_source_code():
 
 
 @pytest.mark.parametrize("name", ["a.rst", "a.adoc", "a.org"])
-def test_no_word_is_lost_of_what_has_no_markup(name: str):
+def test_text_without_markup_loses_no_word(name: str):
     text = "The tide comes in.\n\nIt goes out again, 5 times: a, b and c.\n"
     assert read_text(text, name).markdown == text.strip()
 
 
-def test_pages_of_the_manual_have_headings_options_listings_and_fonts():
+def test_manual_pages_have_headings_options_listings_and_fonts():
     page = (
         '.\\" a comment\n.TH TIDE 1\n.de XX\nhidden\n. .\n.SH SYNOPSIS\n.B tide\n[\\fB\\-a\\fP|\\fIport\\fR]\n'
         '.SH OPTIONS\n.TP\n.BR \\-a ", " \\-\\-all\nShow all\ntides\\(emhigh\n.IP "\\(bu" 2\none\n.RS\n.PP\nmore\n.RE\n'
@@ -87,7 +87,7 @@ def test_pages_of_the_manual_have_headings_options_listings_and_fonts():
     assert document.title == "TIDE(1)"
 
 
-def test_pages_of_the_manual_of_bsd_are_read_and_logs_are_not_taken_for_them():
+def test_bsd_manual_pages_are_read_and_logs_are_not_taken_for_them():
     page = (
         ".Dd May 5, 2024\n.Dt TIDE 1\n.Os\n.Sh NAME\n.Nm tide\n.Nd show tides\n.Sh SYNOPSIS\n"
         ".Nm\n.Op Fl a Ar port , Fl Fl all\n.Nm\n.Sh DESCRIPTION\n.Bl -tag\n"
@@ -103,7 +103,7 @@ def test_pages_of_the_manual_of_bsd_are_read_and_logs_are_not_taken_for_them():
     )
 
 
-def test_indented_text_of_restructuredtext_is_a_quote_or_content_and_not_code():
+def test_indented_restructuredtext_is_a_quote_or_content_and_not_code():
     text = (
         "A word.\n\n    A quote.\n\nterm\n    One.\n\n    Two.\n\n"
         ".. note::\n\n    Mind::\n\n        the tide\n\n    Now.\n\n"
@@ -115,12 +115,12 @@ def test_indented_text_of_restructuredtext_is_a_quote_or_content_and_not_code():
     )
 
 
-def test_indented_text_of_org_is_text_and_its_lists_keep_their_levels():
+def test_indented_org_text_is_text_and_lists_keep_their_levels():
     text = "* Tides\n    They come.\n\n    They go.\n\n    - one\n      - two\n    After.\n"
     assert read_text(text, "a.org").markdown == "# Tides\n\nThey come.\n\nThey go.\n\n- one\n  - two\nAfter."
 
 
-def test_asciidoc_tables_have_the_head_that_asciidoc_gives_them():
+def test_asciidoc_tables_have_the_header_that_asciidoc_defines():
     text = "{}|===\n|a |b{}\n|1 |2\n|===\n"
     head, none = "| a | b |\n| --- | --- |\n| 1 | 2 |", "|  |  |\n| --- | --- |\n| a | b |\n| 1 | 2 |"
     for attributes, gap, shown in (

@@ -34,13 +34,13 @@ def test_the_text_part_is_read_and_attachments_are_named():
     assert [link.url for link in document.links] == ["https://a.example/x"]
 
 
-def test_a_message_in_html_only_becomes_markdown():
+def test_an_html_only_message_becomes_markdown():
     made = build_message()
     made.set_content("<h2>Tides</h2><p>See <a href='https://a.example/'>here</a>", subtype="html")
     assert read_document(made.as_bytes()).markdown.endswith("## Tides\n\nSee [here](https://a.example/)")
 
 
-def test_a_forwarded_message_stands_below():
+def test_a_forwarded_message_follows_below():
     inner, outer = build_message("Inner"), build_message("Outer")
     inner.set_content("the first words")
     outer.set_content("see below")
@@ -51,7 +51,7 @@ def test_a_forwarded_message_stands_below():
     assert "\n\n## Inner\n" in markdown
 
 
-def test_lines_broken_for_the_way_are_joined():
+def test_flowed_lines_are_joined():
     flowed = b"From: a@b.c\nDate: x\nMessage-ID: <1>\nContent-Type: text/plain; format=flowed\n\nOne \nline.\n\nTwo.\n"
     assert read_document(flowed).markdown.endswith("One line.\n\nTwo.")
 
@@ -61,7 +61,7 @@ def test_an_encrypted_message_is_reported():
     assert "(this message is encrypted for its recipient)" in read_document(body).markdown
 
 
-def test_a_saved_web_page_is_read_as_the_page():
+def test_a_saved_web_page_archive_is_read_as_the_page():
     page = (
         b"From: <Saved by Blink>\nSnapshot-Content-Location: https://a.example/tide\nMIME-Version: 1.0\n"
         b'Content-Type: multipart/related; boundary="x"\n\n--x\nContent-Type: text/html; charset=utf-8\n'
@@ -72,7 +72,7 @@ def test_a_saved_web_page_is_read_as_the_page():
     assert "[next](https://a.example/b)" in document.markdown
 
 
-def test_a_mailbox_has_its_messages_one_after_the_other():
+def test_a_mailbox_lists_its_messages_one_after_another():
     document = read_document(build_all_kinds()["mbox"], "box.mbox")
     assert document.markdown.startswith("## one\n\n- From: Ida\n\nHello\n\n## two")
     assert document.markdown.endswith("From here")
@@ -84,7 +84,7 @@ def test_a_large_mailbox_says_how_much_is_left():
     assert "(… 50 more messages were not read)" in read_document(one * 250, "box.mbox").markdown
 
 
-def test_a_thousand_parts_in_each_other_take_no_time():
+def test_thousands_of_nested_parts_take_no_time():
     part = 'Content-Type: multipart/mixed; boundary="{0}"\n\n--{0}\n'
     body = (
         "From: a@b.c\nDate: x\nMessage-ID: <1>\n" + "".join(part.format(at) for at in range(5_000)) + "\n\nx\n" * 20_000
@@ -116,7 +116,7 @@ def test_any_headers_are_read_or_refused_by_name(headers: list[tuple[str, str]],
         assert error.hint  # noqa: PT017
 
 
-def test_a_plain_text_that_only_says_that_there_is_html_is_not_what_is_read():
+def test_html_is_preferred_if_the_plain_text_is_only_a_placeholder():
     mail = build_message()
     mail.set_content("Please look at this in a program that shows HTML.")
     mail.add_alternative("<h1>Tides</h1>" + "<p>The tide comes in twice a day.</p>" * 20, subtype="html")
@@ -127,7 +127,7 @@ def test_a_plain_text_that_only_says_that_there_is_html_is_not_what_is_read():
     assert "**" not in read_document(whole.as_bytes()).markdown
 
 
-def test_what_only_outlook_unpacks_is_reported_with_a_way_out():
+def test_an_attachment_only_outlook_can_unpack_is_reported_with_a_remedy():
     mail = build_message()
     mail.set_content("See the file.")
     mail.add_attachment(b"\x78\x9f\x3e\x22", maintype="application", subtype="ms-tnef", filename="winmail.dat")

@@ -38,7 +38,7 @@ def test_a_text_has_headings_lists_links_notes_and_facts():
     assert (document.language, document.published) == ("en-GB", "2024-02-29T12:00:00")
 
 
-def test_what_is_hidden_or_deleted_is_left_out():
+def test_hidden_and_deleted_text_is_left_out():
     styles = build_style("H", '<style:text-properties text:display="none"/>')
     body = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:p>seen"
     document = read_document(
@@ -48,7 +48,7 @@ def test_what_is_hidden_or_deleted_is_left_out():
     assert document.metadata == {"hidden": 1}
 
 
-def test_a_sheet_has_values_that_no_language_writes_differently():
+def test_cell_values_do_not_depend_on_the_language_of_the_sheet():
     date = CELL.format("29.02.24", 'office:value-type="date" office:date-value="2024-02-29"')
     number = CELL.format("12,5", 'office:value-type="float" office:value="12.5"')
     body = f'<table:table table:name="Lights">{build_cells("Built", "Height")}{ROW.format(date + number)}</table:table>'
@@ -56,14 +56,14 @@ def test_a_sheet_has_values_that_no_language_writes_differently():
     assert document.markdown == "## Lights\n\n| Built | Height |\n| --- | --- |\n| 2024-02-29 | 12.5 |"
 
 
-def test_a_million_empty_rows_and_cells_take_nothing():
+def test_a_million_empty_rows_and_cells_are_skipped():
     empty = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
     wide = CELL.format("x", "") + '<table:table-cell table:number-columns-repeated="999999999"/>'
     body = f'<table:table table:name="S">{build_cells("a", "b")}{empty}{ROW.format(wide)}</table:table>'
     assert read_document(build_odf("spreadsheet", body)).markdown.endswith("x")
 
 
-def test_what_is_merged_stands_in_each_cell():
+def test_merged_cells_repeat_their_value():
     covered = "<table:covered-table-cell/>"
     first = CELL.format("x", 'table:number-columns-spanned="2"') + covered + CELL.format("y", "")
     body = f"<table:table>{ROW.format(first)}{build_cells('1', '2', '3')}</table:table>"
@@ -84,7 +84,7 @@ def test_slides_have_titles_notes_and_pages():
     )
 
 
-def test_one_xml_file_is_read_too():
+def test_a_single_file_xml_document_is_read_too():
     flat = f"<?xml version='1.0'?><office:document {ODF_NAMESPACES}>"
     flat += "<office:body><office:text><text:p>flat</text:p></office:text>"
     assert read_document(f"{flat}</office:body></office:document>".encode()).markdown == "flat"
@@ -99,7 +99,7 @@ def test_a_file_with_a_password_is_reported(kind: str):
     assert caught.value.code == "encrypted"
 
 
-def test_lists_continue_where_they_say_and_count_as_they_say():
+def test_lists_continue_and_are_numbered_as_declared():
     styles = "".join(
         f'<text:list-style style:name="L{way}"><text:list-level-style-number text:level="1" style:num-format="{way}"/>'
         "</text:list-style>"
@@ -126,7 +126,7 @@ def test_a_formula_is_latex():
     assert document.markdown == r"Half is $\frac{a}{b}$."
 
 
-def test_exponents_and_remarks_on_cells():
+def test_exponents_and_cell_comments_are_read():
     styles = build_style("S", '<style:text-properties style:text-position="super 58%"/>')
     body = '<text:p>10<text:span text:style-name="S">6</text:span></text:p>'
     assert read_document(build_odf("text", body, styles)).markdown == "10⁶"

@@ -48,7 +48,7 @@ def test_a_long_output_is_cut_and_reports_it():
 @pytest.mark.parametrize(
     "body", [b'{"cells": 5}', b'{"cells": [1, {"cell_type": [], "source": {}, "outputs": 3}]}', b"[]"]
 )
-def test_a_notebook_of_nonsense_is_shown_as_it_is(body: bytes):
+def test_a_malformed_notebook_is_shown_as_it_is(body: bytes):
     assert read_document(body, "x.ipynb").kind in ("json", "notebook")
 
 
@@ -62,7 +62,7 @@ def test_subtitles_become_paragraphs_with_their_times():
     assert (document.kind, document.metadata) == ("subtitles", {"cues": 3, "seconds": 3_610})
 
 
-def test_captions_that_roll_are_said_once_and_say_who_speaks():
+def test_rolling_captions_are_merged_and_name_their_speaker():
     vtt = (
         "WEBVTT\nKind: captions\nLanguage: en\n\nNOTE made by hand\n\nSTYLE\n::cue { color: red }\n\n"
         "id\n00:01.000 --> 00:02.000 align:start\n<v Ida>Hello &amp; good\n\n"
@@ -83,7 +83,7 @@ def test_captions_that_roll_are_said_once_and_say_who_speaks():
         (b"a,b\n1,2\n\n3\n4,5\n6,7\n", [["a", "b"], ["1", "2"], ["3"], ["4", "5"], ["6", "7"]]),
     ],
 )
-def test_separated_values_are_reported_by_how_they_split(body: bytes, rows: list[list[str]]):
+def test_the_separator_of_a_table_is_detected(body: bytes, rows: list[list[str]]):
     assert read_document(body, "x.csv").tables == [rows]
 
 
@@ -123,7 +123,7 @@ JPEG = b"\xff\xd8\xff\xe1" + struct.pack(">H", len(NOTES) + 8) + b"Exif\x00\x00"
 JPEG += b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
 
 
-def test_a_picture_is_reported_by_its_size_and_its_notes_without_its_place():
+def test_a_picture_is_described_by_size_and_metadata_without_its_location():
     document = read_document(JPEG)
     assert document.markdown.startswith("A picture (image/jpeg, 640 × 480 pixels")
     assert "- camera: Box 4" in document.markdown
@@ -156,7 +156,7 @@ def test_every_kind_of_picture_reports_its_size(body: bytes, size: tuple[int, in
     assert (known["width"], known["height"]) == size
 
 
-def test_what_a_picture_says_of_itself_may_be_packed():
+def test_compressed_picture_metadata_is_read():
     document = read_document(
         build_png((b"tEXt", b"Title\x00Fog"), (b"zTXt", b"Description\x00\x00" + zlib.compress(b"At noon")))
     )
@@ -164,7 +164,7 @@ def test_what_a_picture_says_of_itself_may_be_packed():
     assert read_document(build_png((b"zTXt", b"Title\x00\x00no zlib"))).title == ""
 
 
-def test_a_drawing_is_reported_by_its_words():
+def test_an_svg_is_described_by_its_text():
     svg = b"<svg xmlns='x'><title>Map</title><desc>Of the bay</desc><text>Cape <tspan>Wend</tspan></text></svg>"
     document = image.read_image(ReaderInput(svg, "", "image/svg+xml"))
     assert document.markdown.split("\n\n")[1:] == ["Map", "Of the bay", "Cape Wend"]

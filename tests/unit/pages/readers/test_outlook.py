@@ -43,7 +43,7 @@ def test_headers_text_and_attachments_are_read():
     assert [each["name"] for each in document.metadata["attachments"]] == ["tide table.pdf", "light.png"]
 
 
-def test_html_is_read_where_it_says_more_and_in_its_own_charset():
+def test_html_is_preferred_if_it_says_more_and_read_in_its_own_charset():
     html = "<p>Der <b>alte</b> Turm brennt über dem Fluß, <a href='https://a.example/'>hier</a>.</p>".encode("cp1252")
     body = build_compound_file(
         {
@@ -57,7 +57,7 @@ def test_html_is_read_where_it_says_more_and_in_its_own_charset():
     assert "Der **alte** Turm brennt über dem Fluß, [hier](https://a.example/)." in document.markdown
 
 
-def test_texts_of_old_outlook_are_in_the_code_page_that_it_names():
+def test_old_outlook_texts_are_decoded_in_the_declared_code_page():
     body = build_compound_file(
         {"__properties_version1.0": build_properties(32, p3FFD0003=1251)}
         | build_text_streams("cp1251", p0037="Маяк", p0C1A="Ида", p1000="Он горит."),
@@ -65,7 +65,7 @@ def test_texts_of_old_outlook_are_in_the_code_page_that_it_names():
     assert read_document(body, "x.msg").markdown == "# Маяк\n\n- From: Ида\n\nОн горит."
 
 
-def test_texts_of_old_outlook_are_in_the_code_page_of_the_message_around_them_or_in_a_detected_one():
+def test_attachment_names_are_decoded_in_the_messages_or_a_detected_code_page():
     words = build_text_streams("cp1251", p0037="Старый маяк", p1000="Он горит всю ночь, и лодки находят дорогу домой.")
     attachment = {"__properties_version1.0": build_properties(8), **build_text_streams("cp1251", p3707="таблица.txt")}
     for stated in ({"p3FFD0003": 1251}, {}):
@@ -93,7 +93,7 @@ def test_a_message_in_a_message_comes_after_it():
     assert "\n\n## The older light\n\n- From: Ida Marsh <ida@wend.example>\n" in markdown
 
 
-def test_what_came_over_the_network_fills_what_outlook_does_not_note():
+def test_internet_headers_fill_missing_outlook_properties():
     headers = (
         "From: Ida <ida@wend.example>\r\nDate: Sat, 14 Mar 2026 10:30:00 +0100\r\nMessage-ID: <1@wend.example>\r\n\r\n"
     )
@@ -107,7 +107,7 @@ def test_what_came_over_the_network_fills_what_outlook_does_not_note():
     assert document.metadata["message_id"] == "<1@wend.example>"
 
 
-def test_an_appointment_says_when():
+def test_an_appointment_shows_its_time():
     times = build_properties(32, p00600040=SENT_AT, p00610040=SENT_AT + timedelta(hours=1))
     body = build_compound_file(
         {"__properties_version1.0": times} | build_text_streams(p001A="IPM.Appointment", p0037="Low water")
@@ -131,7 +131,7 @@ def test_a_text_that_is_only_there_as_packed_rtf_is_read():
     assert read_document(body, "x.msg").markdown == "# Light\n\nThe **old** light burns."
 
 
-def test_packed_rtf_copies_what_stood_before():
+def test_compressed_rtf_may_copy_from_its_initial_dictionary():
     # The example of MS-OXRTFCP section 3.1.
     body = bytes.fromhex(
         "2d000000 2b000000 4c5a4675 f1c5c7a7 03000a00 72637067 31323542 320af320 68656c09 00206277 05b06c64 7d0a800f a0"
@@ -147,7 +147,7 @@ def test_an_encrypted_message_is_reported():
     assert "(this message is encrypted for its recipient)" in read_document(body, "x.msg").markdown
 
 
-def test_one_in_which_nothing_stands_is_broken():
+def test_an_empty_message_is_broken():
     with pytest.raises(Unavailable) as caught:
         read_document(build_compound_file({"__properties_version1.0": bytes(32)}), "x.msg")
     assert caught.value.code == "broken_file"
@@ -161,7 +161,7 @@ def read_outcome(body: bytes) -> str:
         return error.code if error.hint else "an error that says nothing"
 
 
-def test_one_that_is_cut_or_damaged_is_read_or_told():
+def test_a_truncated_or_damaged_message_is_read_or_reported():
     chance = random.Random(7)
     bodies = [MESSAGE[:end] for end in range(0, len(MESSAGE), 700)]
     for _ in range(100):

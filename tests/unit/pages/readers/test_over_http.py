@@ -28,13 +28,13 @@ KINDS = build_all_kinds()
         ("vtt", "text/vtt", "subtitles"),
     ],
 )
-async def test_the_content_decides_whatever_the_type_says(kind: str, declared: str, read_as: str):
+async def test_the_content_decides_whatever_the_declared_type(kind: str, declared: str, read_as: str):
     suffix = {"notebook": "x.ipynb", "csv": "x.csv", "srt": "x.srt"}.get(kind, "x")
     async with open_pages(FakeSite({f"/{suffix}": SiteAnswer(KINDS[kind], declared)})) as (pages, url):
         assert (await pages.read(f"{url}/{suffix}")).document.kind == read_as
 
 
-async def test_a_document_larger_than_a_page_is_asked_for_whole():
+async def test_an_oversized_document_is_requested_again_in_full():
     body = build_docx(build_paragraph("Lights", "berschrift1"))
     site = FakeSite({"/": SiteAnswer(body, "application/octet-stream")})
     async with open_pages(site, max_bytes=1_000) as (pages, url):
@@ -44,7 +44,7 @@ async def test_a_document_larger_than_a_page_is_asked_for_whole():
     assert len(site.requests) == 2
 
 
-async def test_the_page_of_a_pdf_that_an_address_names_is_where_it_is_read_from():
+async def test_an_address_with_a_pdf_page_is_read_from_that_page():
     async with open_pages(FakeSite({"/a.pdf": SiteAnswer(build_pdf("one", "two", "three"), "application/pdf")})) as (
         pages,
         url,
@@ -58,7 +58,7 @@ async def test_the_page_of_a_pdf_that_an_address_names_is_where_it_is_read_from(
     assert again.from_cache
 
 
-async def test_a_web_page_has_no_places_and_is_kept_once():
+async def test_a_web_page_ignores_page_fragments_and_is_cached_once():
     async with open_pages(FakeSite({"/a": SiteAnswer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
         await pages.read(f"{url}/a")
         again = await pages.read(f"{url}/a#page=3")
@@ -67,7 +67,7 @@ async def test_a_web_page_has_no_places_and_is_kept_once():
     assert len(found) == 1
 
 
-async def test_a_place_that_a_web_page_does_not_have_is_not_kept_under_it():
+async def test_a_page_fragment_is_not_part_of_the_cache_key():
     async with open_pages(FakeSite({"/a": SiteAnswer("<h1>Lights</h1><p>Seen from ships.")})) as (pages, url):
         first = await pages.read(f"{url}/a#page=3")
         again = await pages.read(f"{url}/a")
@@ -76,7 +76,7 @@ async def test_a_place_that_a_web_page_does_not_have_is_not_kept_under_it():
     assert len(found) == 1
 
 
-async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_trouble():
+async def test_a_slow_document_is_not_reported_as_a_server_failure():
     slow = build_positioned_pdf([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(8_000)])
     limit_s = scale_to_load(0.5)  # to fetch it takes a tenth of that, and to read it four times as long
     async with open_pages(FakeSite({"/a.pdf": SiteAnswer(slow, "application/pdf")}), timeout_s=limit_s) as (pages, url):
@@ -87,7 +87,7 @@ async def test_a_document_that_takes_too_long_to_read_is_not_called_a_server_in_
     assert "pages.timeout_s" in caught.value.hint
 
 
-async def test_a_page_that_is_called_a_workbook_is_a_page():
+async def test_a_page_declared_as_a_workbook_is_read_as_a_page():
     async with open_pages(
         FakeSite({"/": SiteAnswer("<html><table><tr><td>a</table>", "application/vnd.ms-excel")})
     ) as (

@@ -41,7 +41,7 @@ def draw_figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, in
     ]
 
 
-def test_statements_keep_their_years_their_sections_and_labels_of_several_lines():
+def test_financial_tables_keep_years_sections_and_multi_line_labels():
     lines = [
         (440, 700, 10, "December 31,"),
         *draw_figures(687, "2023", "2022", "2021"),
@@ -70,7 +70,7 @@ def test_statements_keep_their_years_their_sections_and_labels_of_several_lines(
     ]
 
 
-def test_a_short_label_that_is_as_wide_as_any_names_a_part_of_the_table():
+def test_a_short_label_without_numbers_starts_a_section_of_the_table():
     rows = ("Inland district",), ("Lantern", "94", "61"), ("Vessel", "27", "11"), ("Railways and", "69", "73")
     numbered = [(700 - 13 * at, label, numbers) for at, (label, *numbers) in enumerate(rows)]
     lines = [line for y, label, numbers in numbered for line in ((72, y, 10, label), *draw_figures(y, *numbers))]
@@ -78,7 +78,7 @@ def test_a_short_label_that_is_as_wide_as_any_names_a_part_of_the_table():
     assert document.tables[0][1:3] == [["Inland district", "", ""], ["Lantern", "94", "61"]]
 
 
-def test_words_that_were_broken_are_whole_and_keep_hyphens_of_their_own():
+def test_hyphenated_words_are_joined_and_keep_their_own_hyphens():
     lines = [(72, 700, 11, "The won-"), (72, 687, 11, "derful light of the self-"), (72, 674, 11, "made pier"),
              (72, 661, 11, "and its state-of-the-"), (72, 648, 11, "art x-"), (72, 635, 11, "rays.")]  # fmt: skip
     text = " ".join(read_document(build_positioned_pdf(lines)).text.split())
@@ -105,7 +105,7 @@ def test_columns_of_different_leading_below_a_summary_are_not_interleaved():
     assert places == sorted(places)
 
 
-def test_lines_in_no_order_are_put_in_order():
+def test_lines_painted_in_any_order_are_sorted():
     lines = [(72, 400 + 25 * (at * 7 % 12), 11, f"Line {at * 7 % 12} of it.") for at in range(12)]
     found = [
         line for line in read_document(build_positioned_pdf(lines)).markdown.split("\n") if line.startswith("Line")
@@ -113,7 +113,7 @@ def test_lines_in_no_order_are_put_in_order():
     assert found == [f"Line {at} of it." for at in reversed(range(12))]
 
 
-def test_points_are_items():
+def test_bullets_and_numbers_become_list_items():
     lines = [
         (72, 700, 11, "- one thing that"),
         (80, 687, 11, "goes on"),
@@ -126,7 +126,7 @@ def test_points_are_items():
     )
 
 
-def test_running_heads_and_page_numbers_are_left_out():
+def test_running_headers_and_page_numbers_are_left_out():
     pages = [
         [(72, 770, 9, "The Harbour Times"), (72, 600, 11, f"Story {at} of the day."), (300, 30, 9, str(at))]
         for at in range(1, 6)
@@ -138,23 +138,23 @@ def test_running_heads_and_page_numbers_are_left_out():
 
 
 @pytest.mark.parametrize("bound", [{"max_pages": 1}, {"time_limit_s": 0}])
-def test_pages_beyond_the_bounds_are_reported_with_the_way_to_them(bound: dict[str, Any]):
+def test_unread_pages_are_reported_with_how_to_read_them(bound: dict[str, Any]):
     notice = "pages 2 to 3 were not read: to read them, append #page=2 to the URL"
     assert read_document(build_pdf("one", "two", "three"), **bound).markdown.endswith(f"one\n\n--- {notice} ---")
 
 
-def test_pages_are_read_from_the_one_that_was_asked_for() -> None:
+def test_reading_starts_at_the_requested_page() -> None:
     document = read_document(build_pdf("one", "two", "three"), first_page=2)
     assert document.markdown == "--- page 2 of 3 ---\n\ntwo\n\n--- page 3 of 3 ---\n\nthree"
     with pytest.raises(InvalidInput, match="page 4 is past the end"):
         read_document(build_pdf("one", "two", "three"), first_page=4)
 
 
-def test_a_page_without_letters_is_reported_as_scanned():
+def test_a_page_without_text_is_reported_as_scanned():
     assert read_document(build_positioned_pdf([])).metadata == {"pages": 1, "scanned": True}
 
 
-def test_one_that_needs_a_password_is_reported():
+def test_a_password_protected_pdf_is_reported():
     locked = b"<< /Filter /Standard /V 1 /R 2 /O <" + b"41" * 32 + b"> /U <" + b"42" * 32 + b"> /P -4 >>"
     body = build_pdf("secret").replace(b"/Root 1 0 R", b"/Root 1 0 R /ID [<00> <00>] /Encrypt " + locked)
     with pytest.raises(Refused) as caught:
@@ -162,20 +162,20 @@ def test_one_that_needs_a_password_is_reported():
     assert caught.value.code == "encrypted"
 
 
-def test_one_that_is_cut_is_reported():
+def test_a_truncated_pdf_is_reported():
     with pytest.raises(Unavailable) as caught:
         read_document(b"%PDF-1.7\n" + bytes(100))
     assert caught.value.code == "broken_file"
 
 
-def test_a_lone_number_below_all_else_counts_the_pages_however_far_from_the_edge():
+def test_a_page_number_far_from_the_edge_is_left_out():
     pages = [[(72, 700, 11, f"The light of night {at} burns."), (300, 200, 11, str(at + 6))] for at in range(3)]
     text = read_document(build_positioned_pdf(*pages)).text
     assert "burns." in text
     assert not any(str(at + 6) in text.split() for at in range(3))
 
 
-def test_lone_numbers_that_count_nothing_stay():
+def test_numbers_below_the_text_that_do_not_count_pages_are_kept():
     pages = [[(72, 700, 11, "In all:"), (300, 200, 11, total)] for total in ("410", "12", "77")]
     text = read_document(build_positioned_pdf(*pages)).text
     assert all(total in text.split() for total in ("410", "12", "77"))

@@ -12,7 +12,7 @@ def merge_texts(*lines: PdfLine) -> list[str]:
     return [each.text for each in merge_script_lines(list(lines))]
 
 
-def test_an_exponent_an_index_and_what_continues_behind_them_are_one_line():
+def test_a_base_line_with_exponent_index_and_continuation_is_one_line():
     found = merge_texts(
         build_line("the space S", 0, 60), build_line("new", 60, 74, 104, size=8), build_line("k", 60, 64, 96, size=8),
         build_line("(x) of forms", 75, 130), build_line("is old", 0, 40, 86),
@@ -20,7 +20,7 @@ def test_an_exponent_an_index_and_what_continues_behind_them_are_one_line():
     assert found == ["the space S^new_k(x) of forms", "is old"]
 
 
-def test_digits_have_signs_for_that():
+def test_digits_become_superscript_and_subscript_characters():
     assert merge_texts(build_line("10", 0, 10), build_line("12", 10, 18, 105, size=7), build_line("years", 22, 50)) == [
         "10¹² years"
     ]
@@ -29,7 +29,7 @@ def test_digits_have_signs_for_that():
     ]
 
 
-def test_what_stands_apart_or_is_as_large_is_no_index():
+def test_distant_or_equally_large_text_is_not_an_index():
     assert merge_texts(build_line("the light", 0, 60), build_line("Fig. 2", 120, 140, 103, size=7)) == [
         "the light",
         "Fig. 2",

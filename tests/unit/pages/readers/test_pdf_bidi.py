@@ -39,7 +39,7 @@ def test_a_line_is_read_in_the_order_of_its_words(name: str):
     assert "".join(each.text for each in to_reading_order(letters, 10, page=is_rtl_text(written))) == written
 
 
-def test_words_are_distinguished_by_gaps_where_there_are_no_spaces():
+def test_words_without_spaces_are_separated_by_gaps():
     letters = [
         PlacedLetter(letter, at, left, left + 5, left)
         for at, (letter, left) in enumerate(zip("גבא", (0, 8, 13), strict=True))
@@ -47,7 +47,7 @@ def test_words_are_distinguished_by_gaps_where_there_are_no_spaces():
     assert "".join(each.text for each in to_reading_order(letters, 10, page=True)) == "אב ג"
 
 
-def test_points_follow_their_letters_and_lam_comes_before_its_alef():
+def test_vowel_points_follow_their_letters_and_lam_precedes_alef():
     pointed = [
         PlacedLetter("ב", 0, 0, 5, 0),
         PlacedLetter("\u05b8", 1, 2, 3, 2),
@@ -68,7 +68,7 @@ def place_rows(*shown: str) -> Iterator[tuple[float, float, str]]:
             left += 5 * len(word) + 5
 
 
-def test_a_page_is_read_from_the_right_whatever_order_its_words_are_stored_in():
+def test_a_right_to_left_page_is_read_correctly_in_any_storage_order():
     pieces = [*place_rows("הנבנ Wend Harbour ןשיה רולדגמה", "םיצברו תונשב Ida Marsh ידי לע", ".1871")]
     random.Random(2).shuffle(pieces)
     document = read_document(build_unicode_pdf(sorted(pieces, key=lambda piece: -piece[1])))

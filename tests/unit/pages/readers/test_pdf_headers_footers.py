@@ -19,7 +19,7 @@ def read_pages(heads: list[list[tuple[int, int, int, str]]]) -> str:
     return read_document(build_positioned_pdf(*made)).markdown
 
 
-def test_heads_whose_words_change_go_by_their_place():
+def test_headers_with_changing_words_are_recognised_by_position():
     heads = [
         [(72, 760, 9, "Tides"), (500, 760, 9, "1")],
         [(72, 760, 9, "2"), (400, 760, 9, "The Harbour Times")],
@@ -31,24 +31,24 @@ def test_heads_whose_words_change_go_by_their_place():
     assert markdown.count(LOREM) == 4
 
 
-def test_feet_with_dates_and_numbers_go_by_their_shape():
+def test_footers_with_dates_and_numbers_are_recognised_by_shape():
     markdown = read_pages([[(200, 40, 8, f"Page {at} of 3 - draft of 2024-03-0{at}")] for at in (1, 2, 3)])
     assert "draft" not in markdown
 
 
-def test_titles_of_slides_stay_though_they_stand_at_one_place():
+def test_slide_titles_at_the_same_position_are_kept():
     names = "Ebb", "Flood", "Wind", "Fog"
     markdown = read_pages([[(72, 750, 24, name)] for name in names])
     assert all(f"# {name}" in markdown for name in names)
 
 
-def test_first_lines_of_the_text_stay_though_they_stand_at_one_place():
+def test_first_lines_at_the_same_position_are_kept():
     made = [[(72, 745 - 13 * at, 11, f"{number} {at} {LOREM}") for at in range(8)] for number in "abcd"]
     markdown = read_document(build_positioned_pdf(*made)).markdown
     assert all(f"{number} 0 {LOREM}" in markdown for number in "abcd")
 
 
-def test_footnotes_are_those_of_their_page_and_count_through_the_document():
+def test_footnotes_are_matched_per_page_and_numbered_through_the_document():
     def draw_noted_page(number: str, note: str) -> list[tuple[int, int, int, str]]:
         return [(72, 700, 11, f"The light is old.{number} It burns."), (72, 60, 8, f"{number} {note}")]
 
@@ -61,12 +61,12 @@ def test_footnotes_are_those_of_their_page_and_count_through_the_document():
 
 
 @pytest.mark.parametrize("note", ["1 Since 1871.", "Since 1871."])
-def test_small_type_to_which_nothing_leads_is_no_footnote(note: str):
+def test_small_type_without_a_reference_is_not_a_footnote(note: str):
     lines = [(72, 700, 11, LOREM), (72, 687, 11, "bell rings at noon and at night."), (72, 60, 8, note)]
     assert "[^" not in read_document(build_positioned_pdf(lines)).markdown
 
 
-def test_an_exponent_is_no_footnote():
+def test_an_exponent_is_not_a_footnote_reference():
     content = (
         draw_text(72, 700, "About 10")
         + draw_text(116.5, 704, "2", size=6)
@@ -76,7 +76,7 @@ def test_an_exponent_is_no_footnote():
     assert "10²" in read_document(build_pdf_page(content)).markdown
 
 
-def test_pages_that_are_pictures_are_named_at_the_end():
+def test_pages_that_consist_of_pictures_are_listed_at_the_end():
     picture = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q"
     other = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R >>"
     stream = f"<< /Length {len(picture)} >>\nstream\n{picture}\nendstream"
@@ -88,7 +88,7 @@ def test_pages_that_are_pictures_are_named_at_the_end():
     assert "ocrmypdf" in document.markdown
 
 
-def test_markers_that_are_painted_after_their_items_stand_before_them():
+def test_markers_painted_after_their_items_are_placed_before_them():
     items = (
         draw_text(90, 700, "one thing")
         + draw_text(90, 686, "another")
@@ -102,7 +102,7 @@ def test_markers_that_are_painted_after_their_items_stand_before_them():
     )
 
 
-def test_what_is_painted_last_stands_where_it_is_seen():
+def test_text_painted_last_is_placed_where_it_is_seen():
     text = (
         draw_text(72, 700, f"First {LOREM}")
         + draw_text(72, 600, f"Third {LOREM}")
@@ -112,7 +112,7 @@ def test_what_is_painted_last_stands_where_it_is_seen():
     assert [each.split()[0] for each in found] == ["First", "Second", "Third"]
 
 
-def test_letters_under_a_numbered_item_are_items_under_it():
+def test_lettered_lines_under_a_numbered_item_are_nested_items():
     lines = [(72, 700, 11, "1. one"), (90, 686, 11, "a. ebb"), (90, 672, 11, "b. flood"), (72, 658, 11, "2. two")]
     assert (
         strip_page_line(read_document(build_positioned_pdf(lines)).markdown)
@@ -130,7 +130,7 @@ def test_two_tables_with_a_gap_between_them_are_two():
     assert "Tern" not in str(document.tables[-1])
 
 
-def test_cells_that_stand_close_in_one_row_are_parted_as_in_the_others():
+def test_narrowly_spaced_cells_are_split_as_in_other_rows():
     rows = ("Light", "Height", "Built"), ("Cape Wend", "41", "1871"), ("Tern", "12", "1902"), ("Reed", "12345", "1911")
     places = 72, 222, 262
     lines = [(places[x], 700 - 14 * y, 11, cell) for y, row in enumerate(rows) for x, cell in enumerate(row)]
@@ -143,12 +143,12 @@ def test_links_with_commas_in_their_words_are_links():
     assert strip_page_line(document.markdown) == "[ebb, flood](https://a.example/x), in short"
 
 
-def test_letters_of_formulas_and_signs_beyond_the_first_plane_are_read():
+def test_mathematical_letters_and_characters_beyond_the_bmp_are_read():
     made = build_unicode_pdf([(72, 700, "ab")]).replace(b"<0061>", b"<d835dc38>").replace(b"<0062>", b"<d83ddea2>")
     assert "E🚢" in read_document(made).markdown
 
 
-def test_heads_and_feet_of_a_lone_page_go_by_a_page_number_or_by_text_that_continues():
+def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
     text = [(72, 700 - 13 * at, 10, f"{at} {LOREM}") for at in range(9)]
     goes_on = [(72, 700 - 13 * at, 10, LOREM.lower()) for at in range(9)]
     cases = [  # what stands at an edge, the text, and whether the former goes

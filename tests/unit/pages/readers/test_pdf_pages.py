@@ -54,7 +54,7 @@ def test_vertical_rules_in_the_head_divide_the_rows_below_it():
     ]
 
 
-def test_lines_of_numbers_in_one_ruled_row_are_rows_and_open_sides_are_columns():
+def test_lines_of_numbers_in_one_ruled_row_become_rows():
     rules = "".join(f"60 {y} m 460 {y} l " for y in (700, 670, 600)) + "".join(
         f"{x} 600 m {x} 700 l " for x in (160, 260, 360)
     )
@@ -68,7 +68,7 @@ def test_lines_of_numbers_in_one_ruled_row_are_rows_and_open_sides_are_columns()
     assert read_document(build_pdf_page(f"{rules}S\n{cells}")).tables == [[list(row) for row in rows]]
 
 
-def test_a_head_over_several_columns_belongs_to_the_table_below():
+def test_a_header_spanning_columns_belongs_to_the_table_below():
     rows = [(("Ships a night", 275),), (("Light", 60), ("May", 220), ("June", 280), ("July", 340))]
     for name, *numbers in (("Wend", "118", "121", "97"), ("Tern", "64", "60", "71"), ("Reed", "310", "299", "305")):
         rows.append(((name, 60), *zip(numbers, (222, 282, 342), strict=True)))
@@ -96,7 +96,7 @@ def test_a_table_that_is_painted_column_by_column_has_its_rows():
     assert read_document(build_pdf_page(cells + draw_text(60, 560, "After."))).tables == [rows]
 
 
-def test_a_drawing_of_many_rules_and_few_words_is_not_a_table():
+def test_a_chart_of_many_rules_and_few_words_is_not_a_table():
     rules = "".join(f"{x} 500 m {x} 700 l " for x in (60, 360)) + "".join(f"60 {y} m 360 {y} l " for y in (500, 700))
     ticks = "".join(f"{x} 500 m {x} 520 l " for x in range(70, 360, 10)) + "".join(
         f"60 {y} m 80 {y} l " for y in range(510, 700, 10)
@@ -113,14 +113,14 @@ def test_a_graph_whose_lines_run_through_its_words_is_not_a_table():
     assert (document.tables, strip_page_line(document).split()) == ([], ["Wend", "Tern", "Reed", "Marsh"])
 
 
-def test_words_that_lead_somewhere_are_links():
+def test_words_covered_by_a_link_annotation_are_links():
     link = "<< /Type /Annot /Subtype /Link /Rect [94 697 140 712] /A << /S /URI /URI (https://a.example/x?y=1) >> >>"
     document = read_document(build_pdf_page(draw_text(72, 700, "See the lights here."), "/Annots [5 0 R]", link))
     assert "](https://a.example/x?y=1)" in document.markdown
     assert [each.url for each in document.links] == ["https://a.example/x?y=1"]
 
 
-def test_what_is_filled_into_a_form_stands_next_to_its_label():
+def test_a_form_value_is_placed_next_to_its_label():
     shown = draw_text(0, 4, "Ida Marsh")
     look = f"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] {FONT_RESOURCES} /Length {len(shown)} >>"
     field = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [150 696 350 716] /F 4 /AP << /N 6 0 R >> >>"
@@ -152,7 +152,7 @@ def test_a_list_box_says_what_is_chosen(value: str, place: str, expected: str):
     assert strip_page_line(document) == expected
 
 
-def test_remarks_of_readers_are_reported():
+def test_comments_of_readers_are_shown():
     note = "<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Is that so?) /T (Tom) >>"
     assert (
         strip_page_line(read_document(build_pdf_page(draw_text(72, 700, "A claim."), "/Annots [5 0 R]", note)))
@@ -160,7 +160,7 @@ def test_remarks_of_readers_are_reported():
     )
 
 
-def test_a_page_that_is_turned_is_read_as_a_person_sees_it():
+def test_a_rotated_page_is_read_as_a_person_sees_it():
     lines = "".join(
         draw_text(72, 500 - 14 * at, text) for at, text in enumerate(("The tide comes in", "and goes out."))
     )
@@ -182,7 +182,7 @@ def test_a_stamp_at_the_margin_does_not_mix_with_the_text():
     assert "here Line 1" in text
 
 
-def test_letters_that_nobody_sees_are_left_out_and_counted():
+def test_invisible_text_is_left_out_and_counted():
     content = (
         draw_text(72, 700, "Seen.")
         + "3 Tr "
@@ -221,7 +221,7 @@ def test_an_entry_of_the_contents_is_not_a_heading():
     assert strip_page_line(read_document(second)).startswith("Tides 2")
 
 
-def test_exponents_and_indices_stay_so():
+def test_exponents_and_indices_are_kept():
     content = (
         draw_text(72, 700, "About 10") + draw_text(116.5, 704, "6", size=6) + draw_text(125, 700, "boats of CO")
         + draw_text(184, 697, "2", size=6) + draw_text(72, 650, "A line")
@@ -230,7 +230,7 @@ def test_exponents_and_indices_stay_so():
     assert "CO₂" in read_document(build_pdf_page(content)).text
 
 
-def test_names_that_a_program_gives_without_being_told_are_no_title():
+def test_placeholder_titles_and_authors_are_ignored():
     body = build_pdf_page(
         draw_text(72, 700, "Tides", size=24) + draw_text(72, 660, "Twice a day."), "", "<< /Title (untitled) >>"
     )
@@ -238,11 +238,11 @@ def test_names_that_a_program_gives_without_being_told_are_no_title():
     assert (document.title, document.author) == ("Tides", "")
 
 
-def test_a_scanned_one_names_the_remedy():
+def test_a_scanned_document_names_the_remedy():
     assert "ocrmypdf" in read_document(build_pdf_page("0 0 1 rg 0 0 9 9 re f")).markdown
 
 
-def test_files_that_it_carries_along_are_named():
+def test_embedded_files_are_listed():
     names = "/Names << /EmbeddedFiles << /Names [(tide.csv) 5 0 R] >> >>"
     spec = "<< /Type /Filespec /F (tide.csv) /UF (tide.csv) /EF << /F 6 0 R >> >>"
     document = read_document(
@@ -262,7 +262,7 @@ def test_files_that_it_carries_along_are_named():
         (b"", "empty"),
     ],
 )
-def test_a_broken_one_gives_the_reason(data: bytes, why: str):
+def test_a_broken_document_is_reported_with_the_reason(data: bytes, why: str):
     with pytest.raises(Unavailable, match=why) as caught:
         read_document(data, "x.pdf")
     assert caught.value.code == "broken_file"
@@ -295,7 +295,7 @@ def test_two_columns_under_a_head_with_a_rule_are_a_table():
     assert read_document(build_pdf_page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
 
 
-def test_columns_of_text_under_short_headings_are_no_table():
+def test_text_columns_under_short_headings_are_not_a_table():
     left = ["The tide comes in twice a day and the boats", "rise with it until the bell rings at the pier"] * 8
     content = draw_text(72, 700, "Ebb", font="F2") + draw_text(320, 700, "Flood", font="F2")
     for x, word in ((72, "left"), (320, "right")):
@@ -305,7 +305,7 @@ def test_columns_of_text_under_short_headings_are_no_table():
     assert document.text.rindex("pier left") < document.text.index("boats right")
 
 
-def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_right():
+def test_invoice_items_are_rows_despite_right_aligned_numbers():
     rows = (
         ("Item", "Qty", "Unit price", "Amount"),
         ("Rope of the best kind for/all of the harbour", "18", "38.08", "685.44"),
@@ -322,13 +322,13 @@ def test_the_items_of_an_invoice_are_rows_though_their_numbers_stand_on_the_righ
     assert read_document(build_pdf_page(content)).tables == [[[cell.replace("/", " ") for cell in row] for row in rows]]
 
 
-def test_what_is_written_from_the_top_down_is_read_from_the_right():
+def test_vertical_text_is_read_from_right_to_left():
     lines = "吾輩は猫である", "名前はまだ無い", "どこで生れたか"
     pdf = build_vertical_pdf([(500 - 24 * number, 700, line) for number, line in enumerate(lines)])
     assert strip_page_line(read_document(pdf)) == "".join(lines)
 
 
-def test_vertical_text_in_a_font_that_is_nowhere_names_the_font():
+def test_vertical_text_in_a_missing_font_names_the_font():
     cases = {
         "UniJIS-UTF16-V": ("Japan1", "HeiseiMin-W3", "吾輩は猫である"),
         "UniGB-UTF16-V": ("GB1", "STSong-Light", "我是一只猫呢"),
@@ -345,14 +345,14 @@ def test_vertical_text_in_a_font_that_is_nowhere_names_the_font():
                 assert "fonts-noto-cjk" in document.markdown
 
 
-def test_text_across_in_a_font_that_is_nowhere_is_read():
+def test_horizontal_text_in_a_missing_font_is_read():
     columns = [(72.0, 700.0, "吾輩は猫である"), (72.0, 676.0, "名前はまだ無い")]
     document = read_document(build_pdf_without_fonts(columns, "UniJIS-UTF16-H", "Japan1", "HeiseiMin-W3"))
     assert "吾輩は猫である" in document.markdown
     assert "missing_fonts" not in document.metadata
 
 
-def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way():
+def test_tables_and_brackets_in_right_to_left_scripts_are_read_from_the_right():
     words = [(400, 700, "cba"), (200, 700, "fed"), (400, 680, "2020"), (200, 680, "12"), (400, 660, "2021"),
              (200, 660, "13"), (300, 600, "fed \\(ihg\\) cba")]  # fmt: skip
     content = "".join(f"BT /F9 12 Tf {x} {y} Td ({text}) Tj ET\n" for x, y, text in words)
@@ -368,7 +368,7 @@ def test_tables_and_brackets_of_scripts_that_run_to_the_left_are_read_that_way()
     assert strip_page_line(document).endswith("אבג (זחט) דהו")
 
 
-def test_an_index_under_an_exponent_stays_in_its_line():
+def test_a_stacked_exponent_and_index_stay_in_their_line():
     content = (
         draw_text(60, 700, "The space S") + draw_text(119, 704.5, "new", size=8) + draw_text(118.5, 697, "k", size=8)
         + draw_text(134.2, 700, "(x) of forms, of which") + draw_text(60, 686, "all are old.")
@@ -378,14 +378,14 @@ def test_an_index_under_an_exponent_stays_in_its_line():
     )
 
 
-def test_a_small_label_next_to_a_line_is_no_index():
+def test_a_small_label_next_to_a_line_is_not_an_exponent():
     content = (
         draw_text(60, 700, "The old light") + draw_text(300, 703, "Fig. 2", size=7) + draw_text(60, 640, "burns on.")
     )
     assert "^" not in strip_page_line(read_document(build_pdf_page(content)))
 
 
-def test_a_word_in_smaller_type_in_the_middle_of_a_line_ends_no_paragraph():
+def test_smaller_type_within_a_line_does_not_end_the_paragraph():
     first = draw_text(72, 700, "To mark what is to be moved in the chart of the harbour one uses") + draw_text(
         72, 686, "large "
     )
@@ -398,7 +398,7 @@ def test_a_word_in_smaller_type_in_the_middle_of_a_line_ends_no_paragraph():
     )
 
 
-def test_what_hangs_behind_a_letter_belongs_to_it():
+def test_an_indented_continuation_belongs_to_its_lettered_item():
     content = (
         draw_text(72, 700, "c. Convey single copies of the chart with a copy of the written offer to")
         + draw_text(88, 686, "provide the source of it.") + draw_text(72, 670, "d. Convey it from a place.")

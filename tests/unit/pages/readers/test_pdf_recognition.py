@@ -23,7 +23,7 @@ CONTENT = (
 
 
 @with_rapidocr
-def test_text_of_a_scanned_page_is_recognized_and_said_to_be():
+def test_text_recognized_on_a_scanned_page_is_reported_as_such():
     document = read_document(build_scanned_pdf(CONTENT))
     assert "# Lights of the coast\n\nThe harbour bell rings at dusk." in document.markdown
     assert "was recognized in pictures" in document.markdown
@@ -31,7 +31,7 @@ def test_text_of_a_scanned_page_is_recognized_and_said_to_be():
 
 
 @with_rapidocr
-def test_a_scanned_page_for_which_there_is_no_time_says_to_give_more():
+def test_a_scanned_page_without_time_for_recognition_names_the_setting_to_raise():
     document = read_pdf(ReaderInput(build_scanned_pdf(CONTENT), "a.pdf", "application/pdf", time_limit_s=0))
     assert document.metadata["scanned"]
     assert "raise pages.timeout_s" in document.markdown

@@ -18,7 +18,7 @@ def build_frame(content: str) -> str:
     return f"<p:graphicFrame><a:graphic><a:graphicData>{content}</a:graphicData></a:graphic></p:graphicFrame>"
 
 
-def test_slides_come_in_the_order_of_the_show_not_of_the_files():
+def test_slides_are_read_in_presentation_order():
     document = read_document(
         build_pptx(
             build_slide(build_shape("Second", "title")),
@@ -29,7 +29,7 @@ def test_slides_come_in_the_order_of_the_show_not_of_the_files():
     assert (document.kind, document.metadata) == ("powerpoint", {"slides": 2})
 
 
-def test_points_nest_and_furniture_is_left_out():
+def test_bullets_nest_and_footers_and_slide_numbers_are_left_out():
     shapes = (
         build_shape("one\n\tdeep\ntwo", "body"),
         build_shape("12", "sldNum"),
@@ -59,7 +59,7 @@ def test_hidden_slides_are_left_out_and_counted():
     assert document.metadata["hidden"] == 1
 
 
-def test_tables_have_what_is_merged_in_each_cell():
+def test_merged_cells_repeat_their_value():
     rows = [
         [("gridSpan='2'", "Ship"), ("hMerge='1'", ""), ("", "Age")],
         [("", "Tern"), ("rowSpan='2'", "x"), ("", "9")],
@@ -84,7 +84,7 @@ def build_points(*values: tuple[int, str]) -> str:
         ),
     ],
 )
-def test_the_numbers_of_a_chart_are_a_table_and_its_groups_part_of_the_labels(categories: str, rows: list[list[str]]):
+def test_chart_data_becomes_a_table_with_group_names_in_its_labels(categories: str, rows: list[list[str]]):
     points = f"<c:cat>{categories}</c:cat><c:val>{build_points((0, '4'), (1, '5'))}</c:val>"
     chart = f"<c:chartSpace {OOXML_NAMESPACES}><c:ser><c:tx><c:v>Ships</c:v></c:tx>{points}</c:ser></c:chartSpace>"
     parts = {
@@ -95,12 +95,12 @@ def test_the_numbers_of_a_chart_are_a_table_and_its_groups_part_of_the_labels(ca
     assert document.tables == [[["", "Ships"], *rows]]
 
 
-def test_no_more_slides_are_read_than_pages_may_be():
+def test_slides_beyond_the_page_limit_are_counted():
     document = read_document(build_pptx(*[build_slide(build_shape(f"s{at}")) for at in range(5)]), max_pages=2)
     assert document.markdown.endswith("--- 3 more slides were not read ---")
 
 
-def test_a_formula_that_stands_alone_in_its_paragraph_is_read():
+def test_a_formula_alone_in_its_paragraph_is_read():
     drawn = "http://schemas.microsoft.com/office/drawing/2010/main"
     written = "http://schemas.openxmlformats.org/officeDocument/2006/math"
     formula = "<m:oMathPara><m:oMath><m:r><m:t>E=m</m:t></m:r></m:oMath></m:oMathPara>"

@@ -37,7 +37,7 @@ def test_slides_have_titles_points_notes_and_tables_cell_by_cell():
     assert document.metadata == {"slides": 4, "hidden": 1}
 
 
-def test_an_encrypted_one_is_reported():
+def test_an_encrypted_presentation_is_reported():
     with pytest.raises(Refused) as caught:
         read_document(PPT.replace(USER, struct.pack("<LL", 20, 0xF3D1C4DF)))
     assert caught.value.code == "encrypted"
@@ -50,11 +50,11 @@ def test_slides_beyond_the_bound_are_reported():
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.99])
-def test_one_that_is_cut_is_read_or_told_to_be_broken(share: float):
+def test_a_truncated_presentation_is_read_or_reported_as_broken(share: float):
     assert read_outcome(PPT[: int(len(PPT) * share)]) in ("powerpoint", "broken_file")
 
 
-def test_damage_anywhere_is_read_or_told():
+def test_a_presentation_damaged_anywhere_is_read_or_reported():
     rng = random.Random(7)
     for _ in range(60):
         body = bytearray(PPT)

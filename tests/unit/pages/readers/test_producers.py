@@ -28,7 +28,7 @@ def build_styles(*styles: tuple[str, str, str]) -> str:
     )
 
 
-def test_authors_and_dates_that_are_based_on_the_title_are_none():
+def test_styles_based_on_the_title_do_not_become_headings():
     styles = build_styles(("T", "Title", ""), ("A", "Author", "T"), ("H", "heading 1", ""), ("C", "TOC Heading", "H"))
     document = read_document(
         build_docx(
@@ -69,13 +69,13 @@ def test_an_item_without_a_marker_continues_in_the_one_before():
         (r'HYPERLINK \n \t "https://a.example/"', "[here](https://a.example/)"),
     ],
 )
-def test_fields_lead_to_parts_of_pages_and_not_within_the_document(code: str, expected: str):
+def test_fields_link_to_web_addresses_but_not_within_the_document(code: str, expected: str):
     assert read_document(build_docx(FIELD.format(code.replace('"', "&quot;"))), "x.docx").markdown == expected
     source = rf"{{\rtf1{{\field{{\*\fldinst {code.replace(chr(92), chr(92) * 2)}}}{{\fldrslt here}}}}\par}}"
     assert read_document(source.encode(), "x.rtf").markdown == expected
 
 
-def test_letters_with_their_readings_are_read_and_a_break_of_the_page_parts_words():
+def test_ruby_annotations_are_dropped_and_a_page_break_separates_words():
     ruby = "<w:ruby><w:rt><w:r><w:t>kan</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby>"
     body = f'<w:p><w:r>{ruby}</w:r><w:r><w:t>字</w:t><w:br w:type="page"/><w:t>next</w:t></w:r></w:p>'
     assert read_document(build_docx(body), "x.docx").markdown == "漢字\nnext"
@@ -94,7 +94,7 @@ def test_items_that_only_hold_a_list_are_not_counted():
     assert read_document(build_odf("text", body, style), "x.odt").markdown == "1. one\n    1. deep\n2. two"
 
 
-def test_words_in_drawn_shapes_stand_automatically():
+def test_text_in_drawn_shapes_becomes_its_own_paragraph():
     body = "<text:p>Before.<draw:custom-shape><text:p>In the box</text:p></draw:custom-shape></text:p>"
     assert read_document(build_odf("text", body), "x.odt").markdown == "Before.\n\nIn the box"
 
@@ -123,14 +123,14 @@ def test_a_cell_of_rtf_holds_its_list():
     assert document.tables == [[["Bananas", "wrapper colour"]] * 2]
 
 
-def test_a_note_of_rtf_leaves_the_heading_that_it_stands_in():
+def test_a_footnote_in_an_rtf_heading_is_moved_out_of_it():
     styles = r"{\stylesheet{\s1 heading 1;}{\s9 footnote text;}}"
     body = r"\pard\s1 Tides{\footnote\pard\plain\s9 Twice a day.}\par"
     markdown = read_document(rf"{{\rtf1 {styles}{body}}}".encode(), "x.rtf").markdown
     assert markdown == "# Tides[^1]\n\n[^1]: Twice a day."
 
 
-def test_what_lies_over_the_cells_of_a_sheet_is_read():
+def test_text_boxes_over_the_cells_of_a_sheet_are_read():
     space = "http://schemas.openxmlformats.org/drawingml/2006/"
     words = "<xdr:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></xdr:txBody>"
     drawing = (
@@ -148,7 +148,7 @@ def test_what_lies_over_the_cells_of_a_sheet_is_read():
     assert document.metadata["hidden"] == 1
 
 
-def test_lines_of_code_of_an_e_book_are_one_listing():
+def test_code_lines_of_an_e_book_form_one_listing():
     lines = "".join(f"<p><code>{line}</code></p>" for line in ("def tide():", "    return 1"))
     book = (
         f'<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body>{lines}<p>Ebb.</p></body></FictionBook>'

@@ -28,7 +28,7 @@ def build_rtf(body: str) -> bytes:
         (r"{\pict\bin5 }}{{\'x}seen", "seen"),
     ],
 )
-def test_characters_are_what_they_were_meant_to_be(body: str, markdown: str):
+def test_escaped_characters_are_decoded(body: str, markdown: str):
     assert read_document(build_rtf(rf"\pard {body}\par")).markdown == markdown
 
 
@@ -53,13 +53,13 @@ def test_headings_lists_tables_links_and_notes():
     )
 
 
-def test_a_file_that_is_none_is_reported():
+def test_a_file_that_is_not_rtf_is_reported():
     with pytest.raises(Unavailable) as caught:
         reader.read(ReaderInput(b"hello", "https://a.b/x.rtf", "application/rtf"))
     assert caught.value.code == "broken_file"
 
 
-def test_many_open_groups_take_no_memory():
+def test_many_open_groups_are_read():
     assert read_document(build_rtf("{" * 200_000 + "deep")).kind == "rtf"
 
 
@@ -86,11 +86,11 @@ RTF_TOKENS = [
 
 
 @given(st.lists(st.sampled_from(RTF_TOKENS), max_size=60))
-def test_any_order_of_control_words_is_read(words: list[str]):
+def test_control_words_in_any_order_are_read(words: list[str]):
     assert read_document(build_rtf(" ".join(words))).kind == "rtf"
 
 
-def test_cells_stand_in_the_columns_where_they_end():
+def test_cells_are_assigned_to_columns_by_their_right_edges():
     wide, narrow = r"\trowd\cellx2000\cellx6000", r"\trowd\cellx2000\cellx4000\cellx6000"
     below = r"\trowd\clvmrg\cellx2000\cellx4000\cellx6000"
     body = (
@@ -101,17 +101,17 @@ def test_cells_stand_in_the_columns_where_they_end():
     assert document.tables == [[["a", "b", "b"], ["c", "d", "e"], ["c", "f", "**g** h"]]]
 
 
-def test_what_was_deleted_is_gone_and_numbers_of_ten_digits_are_no_text():
+def test_deleted_text_is_dropped_and_revision_dates_are_not_text():
     body = (
         r"\pard Kept {\revised\revdttm-2074015744 new}{\deleted\revdttmdel-2074015744 old} 10{\super 6} CO{\sub 2}\par"
     )
     assert read_document(build_rtf(body)).markdown == "Kept new 10⁶ CO₂"
 
 
-def test_titles_and_quotes_are_reported_by_their_styles():
+def test_titles_and_quotes_are_recognised_by_style():
     body = r"{\stylesheet{\s1 Title;}{\s2 Quote;}{\s3 heading 1;}}\pard\s1 Tides\par\pard\s3 Ebb\par\pard\s2 Low.\par"
     assert read_document(build_rtf(body)).markdown == "# Tides\n\n## Ebb\n\n> Low."
 
 
-def test_signs_of_fonts_for_signs_are_what_people_see():
+def test_characters_of_symbol_fonts_become_what_people_see():
     assert read_document(build_rtf(r"\pard \u61692?done {\pntext \u61607?\tab}\par")).markdown == "- ✓done"

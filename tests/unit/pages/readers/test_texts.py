@@ -31,12 +31,12 @@ TTML = (
     ],
     ids=["ssa", "ttml", "sbv"],
 )
-def test_subtitles_of_other_programs(body: str, text: str):
+def test_subtitles_in_other_formats_are_read(body: str, text: str):
     document = read_document(body.encode())
     assert (document.kind, document.markdown) == ("subtitles", text)
 
 
-def test_settings_in_brackets_are_no_json():
+def test_ini_sections_are_not_json():
     assert detect_mime_type("", b"[server]\nport = 80\n") == "text/plain"
     assert detect_mime_type("", b'[\n  {"port": 80}]') == "application/json"
 
@@ -51,7 +51,7 @@ def test_a_sitemap_is_a_list_of_addresses():
     assert [link.url for link in document.links] == ["https://a.example/x", "https://a.example/y"]
 
 
-def test_an_outline_of_feeds_is_a_nested_list():
+def test_an_opml_outline_becomes_a_nested_list():
     body = (
         b'<opml version="2.0"><head><title>Mine</title></head><body><outline text="News"><outline text="Tides" '
         b'xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"/></outline><outline text="Rest"/></body></opml>'
@@ -61,7 +61,7 @@ def test_an_outline_of_feeds_is_a_nested_list():
     )
 
 
-def test_entries_of_a_feed_name_their_author_and_what_is_to_be_heard():
+def test_feed_entries_name_their_author_and_link_their_media():
     body = (
         b"<rss><channel><title>Waves</title><item><title>Ebb</title><guid>https://a.example/1</guid>"
         b'<dc:creator>Ida</dc:creator><enclosure url="https://a.example/1.mp3"/></item></channel></rss>'
@@ -98,7 +98,7 @@ def test_rows_beyond_the_limit_are_counted():
     assert document.metadata["rows"] == 1_000
 
 
-def test_lines_before_a_table_tell_what_it_is():
+def test_lines_above_a_table_are_kept_as_text():
     document = read_document(b"Ships of the year\n\nPort,Ships,Boats\n" + b"Wend,12,3\n" * 5, "a.csv")
     assert document.markdown.startswith("Ships of the year\n\n| Port | Ships | Boats |")
 
@@ -112,7 +112,7 @@ def test_metadata_and_links_of_markdown_are_read():
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a.doc", "a.pdf", "a.docx"])
-def test_a_text_that_is_called_a_document_is_read_as_text(name: str):
+def test_text_with_a_documents_suffix_is_read_as_text(name: str):
     assert "Cape Wend" in read_document(b"light\theight\nCape Wend\t41\nTern\t12\n", name).text
 
 
@@ -123,7 +123,7 @@ def test_a_table_that_is_called_a_workbook_is_a_table():
 
 
 @pytest.mark.parametrize("end", [400, 900])
-def test_an_office_document_whose_end_is_missing_is_broken_and_no_archive(end: int):
+def test_a_truncated_office_document_is_reported_as_broken(end: int):
     body = build_docx(build_paragraph("Lights"))[:end]
     for name in ("", "a.docx"):
         with pytest.raises(Unavailable) as caught:
@@ -145,7 +145,7 @@ def test_an_empty_document_is_reported_as_empty():
         (b"AT&TFORM\x00", "DjVu", "PDF"),
     ],
 )
-def test_what_cannot_be_read_is_called_by_its_name_with_a_remedy(body: bytes, message: str, remedy: str):
+def test_unreadable_formats_are_named_with_a_remedy(body: bytes, message: str, remedy: str):
     with pytest.raises(Refused) as caught:
         read_document(body)
     assert message in caught.value.message

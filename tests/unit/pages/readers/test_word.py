@@ -12,7 +12,7 @@ def build_run(text: str, properties: str = "") -> str:
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def test_headings_are_reported_by_their_style_in_any_language_and_by_what_it_is_based_on():
+def test_headings_are_recognised_by_style_in_any_language_and_by_base_style():
     body = (
         build_paragraph("Lights", "berschrift1")
         + build_paragraph("Cape", "Mine")
@@ -42,7 +42,7 @@ def test_lists_nest_and_count_as_their_definition_says():
     )
 
 
-def test_emphasis_is_marked_once_around_neighbouring_runs():
+def test_emphasis_is_marked_once_across_adjacent_runs():
     body = build_paragraph(
         build_run("The ")
         + build_run("very ", "<w:b/>")
@@ -52,7 +52,7 @@ def test_emphasis_is_marked_once_around_neighbouring_runs():
     assert read_document(build_docx(body)).markdown == "The **very old** *light*"
 
 
-def test_what_is_merged_stands_in_each_cell_and_a_title_once():
+def test_merged_cells_repeat_their_value_and_a_title_appears_once():
     table = (
         build_table_row('<w:gridSpan w:val="3"/>|Ships')
         + build_table_row(f"{SPAN}Name", "Age")
@@ -64,7 +64,7 @@ def test_what_is_merged_stands_in_each_cell_and_a_title_once():
     ]
 
 
-def test_a_list_and_a_table_in_a_cell_keep_their_parts_apart():
+def test_lists_and_tables_in_a_cell_are_separated():
     inner = f"<w:tbl>{build_table_row('Rope', '12')}{build_table_row('Oil', '3')}</w:tbl>"
     items = f"{build_list_item('trim')}{build_list_item('ring')}"
     row = f"<w:tr><w:tc>{items}</w:tc><w:tc>{build_paragraph('Stock:')}{inner}</w:tc></w:tr>"
@@ -78,7 +78,7 @@ def test_a_table_of_one_column_is_text_with_a_border():
     assert read_document(build_docx(body)).markdown == "# Note\n\n- one"
 
 
-def test_links_lead_where_they_say_by_relation_and_by_field():
+def test_links_by_relationship_and_by_field_are_resolved():
     mark = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
     code = '<w:r><w:instrText> HYPERLINK "https://b.example/" </w:instrText></w:r>'
     field = mark.format("begin") + code + mark.format("separate") + build_run("there") + mark.format("end")
@@ -93,7 +93,7 @@ def test_a_link_to_a_script_is_text():
     assert read_document(build_docx(body, (("h", "hyperlink", "javascript://x"),))).markdown == "here"
 
 
-def test_notes_and_comments_stand_at_the_end_under_their_marks():
+def test_notes_and_comments_follow_at_the_end_under_their_marks():
     body = build_paragraph(
         build_run("Tide") + '<w:r><w:footnoteReference w:id="7"/></w:r><w:r><w:commentReference w:id="0"/></w:r>'
     )
@@ -106,7 +106,7 @@ def test_notes_and_comments_stand_at_the_end_under_their_marks():
     assert document.markdown == "Tide[^1][^c1]\n\n[^1]: Twice a day.\n[^c1]: Comment by Bo, 2024-03-01: Really?"
 
 
-def test_what_is_hidden_deleted_or_a_table_of_contents_is_left_out():
+def test_hidden_and_deleted_text_and_the_table_of_contents_are_left_out():
     deleted = (
         "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>"
     )
@@ -125,7 +125,7 @@ def test_formulas_become_latex():
     assert read_document(build_docx(build_paragraph(math))).markdown == r"$\frac{{\alpha}^{2}}{\sqrt{x}}$"
 
 
-def test_text_boxes_are_read_once_though_the_file_has_them_twice():
+def test_text_boxes_stored_twice_are_read_once():
     box = f"<w:txbxContent>{build_paragraph('boxed')}</w:txbxContent>"
     both = f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>"
     assert (
@@ -139,7 +139,7 @@ def test_listings_and_quotes_are_set_apart():
     assert read_document(build_docx(body)).markdown == "```\ndef f():\n    pass\n```\n\n> Said she."
 
 
-def test_pictures_are_reported_by_their_description():
+def test_pictures_are_replaced_by_their_descriptions():
     drawing = '<w:r><w:drawing><wp:inline><wp:docPr descr="A lighthouse"/></wp:inline></w:drawing></w:r>'
     assert read_document(build_docx(build_paragraph(drawing))).markdown == "(picture: A lighthouse)"
 
@@ -152,7 +152,7 @@ def test_a_long_document_is_cut_and_reports_it(chars: int):
     assert document.metadata["cut"] is True
 
 
-def test_exponents_indices_and_signs_of_other_fonts():
+def test_exponents_indices_and_symbols_of_other_fonts_are_read():
     above, below = '<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>'
     sign = '<w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>'
     body = build_paragraph(

@@ -41,14 +41,14 @@ def test_headings_lists_tables_links_and_notes_are_read():
     assert [link.url for link in document.links] == ["https://a.example/"]
 
 
-def test_what_is_hidden_is_counted_and_what_is_deleted_is_gone():
+def test_hidden_text_is_counted_and_deleted_text_dropped():
     document = read_document(DOC)
     assert document.metadata == {"hidden": 1}
     assert "ignore" not in document.text
     assert "gone" not in document.text
 
 
-def test_one_with_a_password_is_reported():
+def test_a_password_protected_document_is_reported():
     body = bytearray(DOC)
     body[build_fib() + 11] |= 0x01
     with pytest.raises(Refused) as caught:
@@ -56,7 +56,7 @@ def test_one_with_a_password_is_reported():
     assert caught.value.code == "encrypted"
 
 
-def test_one_that_is_cut_or_damaged_is_read_or_told():
+def test_a_truncated_or_damaged_document_is_read_or_reported():
     chance = random.Random(5)
     bodies = [DOC[:end] for end in range(0, len(DOC), 400)]
     for _ in range(150):
@@ -73,7 +73,7 @@ def test_one_that_is_cut_or_damaged_is_read_or_told():
     }
 
 
-def test_a_chain_of_sectors_that_bites_its_tail_ends():
+def test_a_cyclic_chain_of_sectors_is_reported_as_broken():
     body = bytearray(DOC)
     sector = 512 * (1 + struct.unpack_from("<L", DOC, 76)[0])
     for at in range(sector, sector + 512, 4):
@@ -120,7 +120,7 @@ def test_word_6_is_read_in_the_code_page_of_its_text():
     assert read_outcome(bytes(endless)) == "word"
 
 
-def test_a_document_is_not_mistaken_for_one_that_is_embedded_in_it():
+def test_an_embedded_document_is_not_taken_for_the_outer_one():
     files = CompoundFile(DOC)
     streams = {name: files.read(name) for name in ("WordDocument", "1Table", "0Table")}
     streams = {name.lower(): stream for name, stream in streams.items() if stream}

@@ -29,7 +29,7 @@ PDF = ReaderInput(build_pdf("still here"), "https://a.b/x", "application/pdf")
 
 
 @pytest.mark.parametrize("isolated", [True, False])
-async def test_a_bug_is_reported_as_a_page_that_cannot_be_read(isolated: bool):
+async def test_a_bug_is_reported_as_an_unreadable_page(isolated: bool):
     with pytest.raises(Unavailable) as caught:
         await ReaderRunner().read_document(DocumentReader("err", ("x/y",), raise_error, isolated=isolated), PDF)
     assert caught.value.code == "unreadable"
@@ -45,7 +45,7 @@ async def test_a_crash_takes_only_its_own_process():
     assert "still here" in document.text
 
 
-async def test_a_reader_knows_no_key_of_our_environment():
+async def test_an_isolated_reader_does_not_inherit_our_environment():
     document, _ = await ReaderRunner().read_document(
         DocumentReader("surroundings", ("x/y",), list_environment, isolated=True), PDF
     )
@@ -55,7 +55,7 @@ async def test_a_reader_knows_no_key_of_our_environment():
     assert "PYTEST_CURRENT_TEST" not in names
 
 
-async def test_a_reader_without_end_is_killed_at_the_deadline():
+async def test_an_endless_reader_is_killed_at_the_deadline():
     runner = ReaderRunner()
     with anyio.fail_after(EVENT_TIMEOUT_S):
         with anyio.move_on_after(1) as scope:
@@ -65,21 +65,21 @@ async def test_a_reader_without_end_is_killed_at_the_deadline():
     assert "still here" in document.text
 
 
-async def test_what_takes_too_much_memory_is_reported_so():
+async def test_excessive_memory_use_is_reported_as_too_large():
     with pytest.raises(Refused) as caught:
         await ReaderRunner().read_document(DocumentReader("hog", ("x/y",), allocate_too_much, isolated=True), PDF)
     assert caught.value.code == "too_large"
     assert "smaller copy" in caught.value.hint
 
 
-async def test_errors_of_documents_that_are_read_apart_return_as_they_are():
+async def test_errors_from_isolated_readers_arrive_unchanged():
     cut = ReaderInput(build_docx(build_paragraph("Lights"))[:900] + bytes(3_000_000), "https://a.b/x.docx")
     with pytest.raises(Unavailable) as caught:
         await ReaderRunner().read_document(next(reader for reader in load_readers() if reader.name == "word"), cut)
     assert (caught.value.code, caught.value.hint) == ("broken_file", "look for another copy of it")
 
 
-async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
+async def test_a_killed_reader_leaves_no_process(tmp_path: Path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with anyio.fail_after(EVENT_TIMEOUT_S):
@@ -95,7 +95,7 @@ async def test_nothing_of_a_killed_reader_is_left(tmp_path: Path):
         os.kill(process, 0)
 
 
-def test_a_script_that_reads_a_document_is_not_run_twice(tmp_path: Path):
+def test_a_script_that_reads_a_document_runs_only_once(tmp_path: Path):
     (tmp_path / "tide.pdf").write_bytes(build_pdf("high water"))
     script = tmp_path / "script.py"
     script.write_text(
@@ -131,7 +131,7 @@ async def test_many_files_at_once_take_few_processes():
     assert len(list_reading_processes() - before) <= MAX_READER_PROCESSES
 
 
-def test_a_fork_leaves_the_worker_of_its_parent_alone(tmp_path: Path):
+def test_a_fork_does_not_use_its_parents_worker(tmp_path: Path):
     (tmp_path / "tide.pdf").write_bytes(build_pdf("high water"))
     script = tmp_path / "script.py"
     script.write_text(

@@ -124,7 +124,7 @@ while True:
     assert ended.end_reason in ("memory", "")
 
 
-async def test_a_flood_of_output_is_taken_and_forgotten(sandbox_workspace: SandboxWorkspace):
+async def test_a_flood_of_output_is_read_and_mostly_dropped(sandbox_workspace: SandboxWorkspace):
     code = "import sys\nfor number in range(200_000): sys.stdout.write('%09d\\n' % number)"
     ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(output_bytes=100_000))
     assert ended.exit_code == 0
@@ -135,7 +135,7 @@ async def test_a_flood_of_output_is_taken_and_forgotten(sandbox_workspace: Sandb
     assert len(ended.stdout.text) < 200_000
 
 
-async def test_endless_output_ends_with_the_time(sandbox_workspace: SandboxWorkspace):
+async def test_endless_output_ends_at_the_time_limit(sandbox_workspace: SandboxWorkspace):
     ended = await sandbox_workspace.run_shell(
         "yes", seconds=scale_to_load(1), limits=ResourceLimits(output_bytes=100_000)
     )
@@ -164,7 +164,7 @@ while True:
     assert ended.end_reason == "disk"
 
 
-async def test_files_for_the_moment_are_bounded(sandbox_workspace: SandboxWorkspace):
+async def test_temporary_files_are_bounded(sandbox_workspace: SandboxWorkspace):
     code = """
 import os
 for number in range(4000):
@@ -195,7 +195,7 @@ async def test_time_is_bounded_though_signals_are_ignored(sandbox_workspace: San
     assert await wait_until_gone(mark)
 
 
-async def test_who_leaves_the_group_ends_with_it(sandbox_workspace: SandboxWorkspace, mark: str):
+async def test_a_process_that_leaves_the_group_ends_with_it(sandbox_workspace: SandboxWorkspace, mark: str):
     code = f"""
 import os, subprocess
 if not os.fork():
@@ -216,7 +216,7 @@ print("left")
     assert await wait_until_gone(mark)
 
 
-async def test_a_program_may_end_before_what_it_started(sandbox_workspace: SandboxWorkspace, mark: str):
+async def test_a_program_may_end_before_its_children(sandbox_workspace: SandboxWorkspace, mark: str):
     with anyio.fail_after(EVENT_TIMEOUT_S):
         ended = await sandbox_workspace.run_shell(f"sleep {mark} & echo started")
     assert ended.stdout.text == "started\n"
@@ -224,13 +224,13 @@ async def test_a_program_may_end_before_what_it_started(sandbox_workspace: Sandb
     assert await wait_until_gone(mark)
 
 
-async def test_a_call_that_is_given_up_leaves_nothing(sandbox_workspace: SandboxWorkspace, mark: str):
+async def test_a_cancelled_call_leaves_nothing(sandbox_workspace: SandboxWorkspace, mark: str):
     with anyio.move_on_after(1):
         await sandbox_workspace.run_shell(f"sleep {mark}")
     assert await wait_until_gone(mark)
 
 
-async def test_input_that_nobody_reads_does_not_hold_it_up(sandbox_workspace: SandboxWorkspace):
+async def test_unread_input_does_not_block_the_program(sandbox_workspace: SandboxWorkspace):
     with anyio.fail_after(EVENT_TIMEOUT_S):
         ended = await sandbox_workspace.run_python("print('done')", stdin=b"x" * 5_000_000)
         gc.collect()  # asyncio reports errors that went unread when it is rid of them, and reports fail the test

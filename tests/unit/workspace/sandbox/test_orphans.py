@@ -94,7 +94,7 @@ anyio.run(main, *sys.argv[1:])
 """
 
 
-async def test_an_idle_interpreter_and_what_it_has_started_end_with_a_killed_server(
+async def test_an_idle_interpreter_and_its_children_end_with_a_killed_server(
     folder: tuple[IsolationLevel, Path],
 ):
     level, directory = folder
@@ -159,7 +159,7 @@ def fill_pipe(descriptor: int) -> None:
 
 
 @pytest.mark.parametrize("backend", [LandlockBackend(), NoIsolationBackend()], ids=lambda backend: backend.level)
-async def test_code_that_is_let_go_of_before_it_has_a_group_of_its_own_ends(backend: SandboxBackend, tmp_path: Path):
+async def test_code_released_before_it_has_its_own_group_ends(backend: SandboxBackend, tmp_path: Path):
     if why := backend.describe_missing():
         skip_level(backend.level, why)
     for _ in range(5):

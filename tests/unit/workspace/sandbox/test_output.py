@@ -7,7 +7,7 @@ from outrider.workspace.sandbox.output import OutputBuffer
 
 
 @given(st.lists(st.binary(max_size=50), max_size=40), st.integers(2, 400))
-def test_what_is_kept_is_the_beginning_and_the_end(blocks: list[bytes], limit: int):
+def test_the_beginning_and_the_end_are_kept(blocks: list[bytes], limit: int):
     output = OutputBuffer(limit)
     for block in blocks:
         output.add(block)
@@ -19,7 +19,7 @@ def test_what_is_kept_is_the_beginning_and_the_end(blocks: list[bytes], limit: i
 
 
 @given(st.integers(1, 5_000), st.integers(1, 700))
-def test_no_more_is_kept_than_the_limit_and_one_block(size: int, block: int):
+def test_at_most_the_limit_and_one_block_are_kept(size: int, block: int):
     output = OutputBuffer(1_000)
     data = bytes(number % 26 + 97 for number in range(size))
     for at in range(0, size, block):
@@ -29,13 +29,13 @@ def test_no_more_is_kept_than_the_limit_and_one_block(size: int, block: int):
     assert output.text.endswith(data[-min(size, 500) :].decode())
 
 
-def test_bytes_that_are_no_text_are_shown_as_such():
+def test_bytes_that_are_not_text_are_replaced():
     output = OutputBuffer(100)
     output.add(b"caf\xc3\xa9 \xff\r\n")
     assert output.text == "café \ufffd\n"
 
 
-def test_a_letter_that_comes_in_two_blocks_is_one():
+def test_a_character_split_across_two_blocks_is_joined():
     output = OutputBuffer(100)
     output.add(b"caf\xc3")
     output.add(b"\xa9")

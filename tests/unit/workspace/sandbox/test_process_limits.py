@@ -78,7 +78,7 @@ def count_children(level: IsolationLevel, uid: int, directory: Path) -> int:
 
 
 @pytest.mark.parametrize(("level", "server"), [("namespaces", "root"), ("landlock", "root"), ("landlock", "user")])
-async def test_threads_of_another_container_take_nothing_from_code(level: IsolationLevel, server: str):
+async def test_threads_of_another_container_do_not_reduce_the_limit(level: IsolationLevel, server: str):
     async with open_sandbox(level) as sandbox:
         with open_workspace(sandbox) as box:
             code_uid = find_unused_uid(box.directory) or 0

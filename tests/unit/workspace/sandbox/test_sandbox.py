@@ -25,7 +25,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone ca
 
 
 @linux
-async def test_what_does_not_work_is_passed_over_with_its_reason(tmp_path: Path):
+async def test_an_isolation_that_does_not_work_is_skipped_with_its_reason(tmp_path: Path):
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
@@ -38,7 +38,7 @@ async def test_what_does_not_work_is_passed_over_with_its_reason(tmp_path: Path)
 
 
 @linux
-async def test_where_nothing_works_the_error_gives_the_reason_and_the_remedy(tmp_path: Path):
+async def test_if_no_isolation_works_the_error_gives_the_reason_and_the_remedy(tmp_path: Path):
     sandbox = Sandbox(CodeSettings(), backends=[BubblewrapBackend(str(tmp_path / "bwrap"))])
     with pytest.raises(NotConfigured) as caught:
         await sandbox.start(Job(tmp_path, lambda _: ["true"]))
@@ -49,7 +49,7 @@ async def test_where_nothing_works_the_error_gives_the_reason_and_the_remedy(tmp
 
 @linux
 @as_root
-async def test_root_learns_where_workspaces_must_be_for_landlock(tmp_path: Path):
+async def test_root_is_told_to_move_workspaces_that_landlock_cannot_enter(tmp_path: Path):
     (tmp_path / "closed").mkdir(mode=0o700)
     directory = tmp_path / "closed" / "workspace"
     directory.mkdir()
@@ -61,7 +61,7 @@ async def test_root_learns_where_workspaces_must_be_for_landlock(tmp_path: Path)
 
 @linux
 @as_root
-async def test_namespaces_show_even_what_only_root_can_enter(tmp_path: Path):
+async def test_namespaces_can_use_folders_that_only_root_can_enter(tmp_path: Path):
     directory = tmp_path / "closed" / "workspace"
     directory.mkdir(parents=True)
     directory.parent.chmod(0o700)
@@ -73,7 +73,7 @@ async def test_namespaces_show_even_what_only_root_can_enter(tmp_path: Path):
 
 
 @as_root
-def test_each_workspace_has_a_user_of_its_own_that_nobody_knows(tmp_path: Path):
+def test_each_workspace_has_its_own_unused_user_id(tmp_path: Path):
     import pwd
 
     found = {find_unused_uid(tmp_path / str(number)) for number in range(20)}
@@ -83,7 +83,7 @@ def test_each_workspace_has_a_user_of_its_own_that_nobody_knows(tmp_path: Path):
 
 
 @as_root
-def test_a_workspace_is_handed_over_without_what_only_links_into_it(tmp_path: Path):
+def test_handing_over_a_workspace_leaves_linked_files_outside_alone(tmp_path: Path):
     outside, inside = tmp_path / "outside", tmp_path / "inside"
     inside.mkdir()
     outside.write_text("x")
@@ -98,7 +98,7 @@ def test_a_workspace_is_handed_over_without_what_only_links_into_it(tmp_path: Pa
 
 
 @linux
-async def test_the_code_finds_only_its_own_places(tmp_path: Path):
+async def test_the_code_sees_only_its_own_folders(tmp_path: Path):
     async with open_sandbox("namespaces") as sandbox:
         with open_workspace(sandbox) as box:
             found = await box.run_shell("ls /; ls /run/outrider /home 2>&1; id -un; hostname; pwd")
@@ -111,7 +111,7 @@ async def test_the_code_finds_only_its_own_places(tmp_path: Path):
     assert lines[-2] == "/workspace"
 
 
-async def test_an_interpreter_is_not_used_if_it_would_show_our_data(tmp_path: Path):
+async def test_an_interpreter_inside_our_data_folder_is_not_used(tmp_path: Path):
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\necho '{json.dumps([sys.executable, *[str(tmp_path)] * 3])}'")
     python.chmod(0o755)
@@ -124,7 +124,7 @@ async def test_a_python_that_does_not_start_is_reported(tmp_path: Path):
         await find_python(str(tmp_path / "nowhere"), None, tmp_path)
 
 
-def test_a_deno_that_is_not_there_is_reported(tmp_path: Path):
+def test_a_missing_deno_is_reported(tmp_path: Path):
     with pytest.raises(NotConfigured) as caught:
         find_deno(str(tmp_path / "deno"), None)
     assert caught.value.code == "no_deno"
@@ -157,7 +157,7 @@ def test_changes_are_the_differences_of_two_snapshots(tmp_path: Path):
 
 
 @linux
-async def test_what_the_code_makes_belongs_to_the_workspaces_owner(tmp_path: Path):
+async def test_files_created_by_the_code_belong_to_the_workspaces_owner(tmp_path: Path):
     async with open_sandbox("namespaces") as sandbox:
         with open_workspace(sandbox) as box:
             await box.run_shell("echo x > made; umask 0; echo y > open; chmod 4755 made || true")

@@ -52,7 +52,7 @@ def ask_filter(machine: str, name: str, *arguments: int, more: tuple[seccomp.Sys
     return run_filter(program, call, *arguments, arch=AUDIT_ARCH[machine])
 
 
-def test_what_no_program_needs_is_refused(subtests: pytest.Subtests, machine: str):
+def test_unneeded_system_calls_are_refused(subtests: pytest.Subtests, machine: str):
     for name in seccomp.FORBIDDEN_CALLS.split():
         with subtests.test(name=name):
             if find_number(name, machine) is not None:
@@ -60,11 +60,11 @@ def test_what_no_program_needs_is_refused(subtests: pytest.Subtests, machine: st
 
 
 @pytest.mark.parametrize("name", seccomp.ABSENT_CALLS.split())
-def test_calls_that_no_filter_can_look_into_do_not_exist(machine: str, name: str):
+def test_calls_whose_arguments_no_filter_can_inspect_do_not_exist(machine: str, name: str):
     assert ask_filter(machine, name) == errno.ENOSYS
 
 
-def test_processes_may_be_made_but_no_namespaces(machine: str):
+def test_processes_may_be_created_but_not_namespaces(machine: str):
     assert ask_filter(machine, "clone", 0x01200011) == ALLOWED
     for flag in (0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x80):
         assert ask_filter(machine, "clone", flag | 17) == errno.EPERM
@@ -76,11 +76,11 @@ def test_ordinary_sockets_may_be_made(machine: str, family: int, expected: str):
 
 
 @pytest.mark.parametrize("family", [0, 3, 15, 17, 29, 31, 38, 40, 44])
-def test_other_sockets_may_not(machine: str, family: int):
+def test_other_sockets_are_refused(machine: str, family: int):
     assert ask_filter(machine, "socket", family) == errno.EAFNOSUPPORT
 
 
-def test_no_socket_at_all_where_the_network_is_everybodys(machine: str):
+def test_no_socket_may_be_made_if_the_network_is_shared(machine: str):
     program = seccomp.build_program(seccomp.BASE_RULES, seccomp.NO_SOCKET_FAMILIES, machine)
     call = find_number("socket", machine)
     assert call is not None
@@ -88,7 +88,7 @@ def test_no_socket_at_all_where_the_network_is_everybodys(machine: str):
         assert run_filter(program, call, family, arch=AUDIT_ARCH[machine]) == errno.EAFNOSUPPORT
 
 
-def test_no_file_gives_its_rights_away(machine: str):
+def test_setuid_and_setgid_bits_are_refused(machine: str):
     for name, at in seccomp.MODE_ARGUMENTS.items():
         if find_number(name, machine) is not None:
             assert ask_filter(machine, name, *[0] * at, 0o100755) == ALLOWED
@@ -96,23 +96,23 @@ def test_no_file_gives_its_rights_away(machine: str):
             assert ask_filter(machine, name, *[0] * at, 0o102755) == errno.EPERM
 
 
-def test_terminals_are_not_typed_into_but_asked(machine: str):
+def test_terminals_may_be_queried_but_not_typed_into(machine: str):
     assert ask_filter(machine, "ioctl", 0, 0x5401) == ALLOWED
     assert ask_filter(machine, "ioctl", 0, 0x5412) == errno.EPERM
     assert ask_filter(machine, "ioctl", 0, 0x541C) == errno.EPERM
 
 
-def test_only_the_lower_half_of_an_argument_counts(machine: str):
+def test_the_upper_half_of_an_argument_is_ignored(machine: str):
     assert ask_filter(machine, "ioctl", 0, 0x5412 | 1 << 40) == errno.EPERM
     assert ask_filter(machine, "socket", 38 | 1 << 40) == errno.EAFNOSUPPORT
 
 
-def test_others_are_not_limited_and_oneself_is(machine: str):
+def test_a_process_may_limit_itself_but_no_other(machine: str):
     assert ask_filter(machine, "prlimit64", 0, 7, more=seccomp.SHARED_PROCESS_RULES) == ALLOWED
     assert ask_filter(machine, "prlimit64", 4_242, 7, more=seccomp.SHARED_PROCESS_RULES) == errno.EPERM
 
 
-def test_what_may_not_be_done_to_files_of_the_same_user_seems_done(machine: str):
+def test_attribute_changes_of_the_same_users_files_pretend_to_succeed(machine: str):
     assert ask_filter(machine, "fchmodat", -100 & 0xFFFFFFFF, 0, 0o644, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
     assert ask_filter(machine, "utimensat", 3, 0, more=seccomp.FILE_ATTRIBUTE_RULES) == ALLOWED
     assert ask_filter(machine, "utimensat", 3, 0x7FFF1234, more=seccomp.FILE_ATTRIBUTE_RULES) == 0
@@ -123,18 +123,18 @@ def test_another_architecture_ends_the_process(machine: str):
     assert run_filter(program, 1, arch=0x40000003) == KILLED
 
 
-def test_the_other_abi_of_x86_does_not_exist():
+def test_the_x32_abi_does_not_exist():
     program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, "x86_64")
     assert run_filter(program, 0x40000000 | 39, arch=AUDIT_ARCH["x86_64"]) == errno.ENOSYS
 
 
-def test_what_is_not_named_is_allowed(machine: str):
+def test_unlisted_calls_are_allowed(machine: str):
     program = seccomp.build_program(seccomp.BASE_RULES, seccomp.OWN_SOCKET_FAMILIES, machine)
     named = {find_number(name, machine) for name in SYSCALL_NUMBERS}
     for call in set(range(460)) - named:
         assert run_filter(program, call, arch=AUDIT_ARCH[machine]) == ALLOWED
 
 
-def test_there_is_no_filter_for_machines_that_are_not_known():
+def test_unknown_machines_have_no_filter():
     assert not seccomp.is_supported("riscv64")
     assert seccomp.is_supported("aarch64")

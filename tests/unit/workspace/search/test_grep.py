@@ -52,7 +52,7 @@ async def test_lines_are_found_by_path_and_number_below_a_folder(jail: Jail, rg:
     assert not found.has_more
 
 
-async def test_a_folder_a_glob_hidden_names_and_context_are_obeyed(jail: Jail, rg: str | None):
+async def test_folder_glob_hidden_names_and_context_are_respected(jail: Jail, rg: str | None):
     assert list_places(await grep_tree(jail, "sub", GrepQuery("foo", ripgrep_path=rg))) == [
         ("sub/b.py", 3),
         ("sub/deep/c.md", 1),
@@ -70,12 +70,12 @@ async def test_a_folder_a_glob_hidden_names_and_context_are_obeyed(jail: Jail, r
     assert (around.before, around.after) == (("foo",), ("",))
 
 
-async def test_the_first_matches_are_reported_and_that_there_are_more(jail: Jail, rg: str | None):
+async def test_only_the_first_matches_are_returned_and_more_are_indicated(jail: Jail, rg: str | None):
     found = await grep_tree(jail, ".", GrepQuery("foo", max_lines=3, ripgrep_path=rg))
     assert (list_places(found), found.has_more) == ([("a.txt", 1), ("a.txt", 2), ("log", 1)], True)
 
 
-async def test_of_very_many_matches_the_first_in_order_are_reported(tmp_path: Path, rg: str | None):
+async def test_the_first_of_very_many_matches_are_returned_in_order(tmp_path: Path, rg: str | None):
     jail = Jail(tmp_path / "many")
     for number in range(70):
         jail.write(f"d{number % 7}/{number:03}.txt", b"foo\n" * 200)
@@ -117,12 +117,12 @@ async def test_both_engines_find_the_same_in_any_text(pattern: str, lines: list[
 
 
 @pytest.mark.parametrize("pattern", ["foo", r"\w+\s", "[a-z]+", "a|b", "^x.*y$", r"(?P<n>\d{2,})", r"[^\]]"])
-def test_usual_patterns_are_left_to_ripgrep(pattern: str):
+def test_common_patterns_are_left_to_ripgrep(pattern: str):
     assert compile_pattern(pattern).rust is not None
 
 
 @pytest.mark.parametrize("pattern", ["(?=a)", r"(a)\1", "(?<!a)b", "a\r", "(?s).", r"\N{BULLET}"])
-def test_what_rust_lacks_is_left_to_python(pattern: str):
+def test_patterns_that_rust_lacks_are_left_to_python(pattern: str):
     assert compile_pattern(pattern).rust is None
 
 
@@ -132,19 +132,19 @@ async def test_a_wrong_pattern_or_glob_is_reported(jail: Jail):
             await grep_text("a", GrepQuery(pattern))
 
 
-async def test_a_pattern_without_an_end_is_given_up():
+async def test_an_endless_pattern_is_stopped_at_the_time_limit():
     with pytest.raises(InvalidInput, match=r"timed out after 0\.5 s") as caught:
         await grep_text("a" * 40 + "b", GrepQuery("(a|a)*$(?<=c)", timeout_s=0.5))
     assert caught.value.code == "timeout"
 
 
-async def test_a_text_may_hold_anything(rg: str | None):
+async def test_text_with_unusual_characters_is_searched(rg: str | None):
     found = await grep_text("\ufeffone\0\nt\ud800wo\r\n\u2028three", GrepQuery("[nto]", context=1, ripgrep_path=rg))
     assert [line.number for line in found.lines] == [1, 2, 3]
     assert found.lines[1].text == "t\ud800wo"
 
 
-async def test_links_out_are_not_followed_even_if_swapped_during_the_search(tmp_path: Path, rg: str | None):
+async def test_links_to_the_outside_are_not_followed_even_if_swapped_during_the_search(tmp_path: Path, rg: str | None):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/x.txt").write_text("secret\n")
     jail = Jail(tmp_path / "workspace")
@@ -174,7 +174,7 @@ async def test_links_out_are_not_followed_even_if_swapped_during_the_search(tmp_
 
 
 @needs_ripgrep
-async def test_a_line_of_many_megabytes_is_found_and_a_longer_one_is_named(tmp_path: Path):
+async def test_a_line_of_many_megabytes_is_searched_and_a_longer_one_is_refused(tmp_path: Path):
     jail, search = Jail(tmp_path), GrepQuery("needle", ripgrep_path=find_ripgrep())
     (tmp_path / "long").write_bytes(b"x" * 60_000_000 + b"needle\n")
     (found,) = (await grep_tree(jail, ".", search)).lines
