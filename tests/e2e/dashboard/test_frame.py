@@ -103,7 +103,7 @@ async def test_another_site_in_the_same_browser_gets_nothing(office: DashboardSe
         with anyio.fail_after(EVENT_TIMEOUT_S):
             await view.wait_until("document.title.split(', ').length === 4")
         told = await view.evaluate_js("document.title")
-        # An opaque answer to the post says nothing: what counts is that the server refused it (`test_door`).
+        # An opaque answer to the post says nothing; that the server refuses it is shown in `test_access_over_http`.
         assert told in {f"picture: no, post: {post}, read: no, socket: no" for post in ("no", "opaque")}
         inside = "[...document.querySelectorAll('iframe')].map((each) => each.contentDocument?.body.innerText ?? '')"
         assert "Calls" not in str(await view.evaluate_js(inside))

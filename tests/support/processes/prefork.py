@@ -24,17 +24,17 @@ CLIENT_SOURCE = """
 import json, os, signal, socket, sys
 forwarded = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 signal.pthread_sigmask(signal.SIG_BLOCK, forwarded)
-door = socket.socket(socket.AF_UNIX)
-door.connect("\\0" + sys.argv[1])
-socket.send_fds(door, [json.dumps([sys.argv[2:], dict(os.environ), os.getcwd()]).encode()], [0, 1, 2])
+server = socket.socket(socket.AF_UNIX)
+server.connect("\\0" + sys.argv[1])
+socket.send_fds(server, [json.dumps([sys.argv[2:], dict(os.environ), os.getcwd()]).encode()], [0, 1, 2])
 nothing = os.open(os.devnull, os.O_RDWR)
 for number in (0, 1, 2):
     os.dup2(nothing, number)
-pid = int(door.recv(16))
+pid = int(server.recv(16))
 for each in forwarded:
     signal.signal(each, lambda number, _: os.kill(pid, number))
 signal.pthread_sigmask(signal.SIG_UNBLOCK, forwarded)
-sys.exit((door.recv(1) or b"\\1")[0])
+sys.exit((server.recv(1) or b"\\1")[0])
 """
 
 
@@ -50,12 +50,12 @@ def _start_server(program: str) -> str:
     It returns when the imports are done, so that no test's time limit has to cover them.
     """
     name = f"outrider-warmed-{uuid4().hex}"
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(f"\0{name}")
-        door.listen()
-        command = [sys.executable, "-m", "support.processes.prefork", program, str(door.fileno())]
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen()
+        command = [sys.executable, "-m", "support.processes.prefork", program, str(listener.fileno())]
         server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[door.fileno()], cwd=TESTS_FOLDER
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[listener.fileno()], cwd=TESTS_FOLDER
         )
         _servers.append(server)
         assert server.stdout
@@ -70,13 +70,13 @@ def _serve_programs(program: str, number: int) -> None:
     run = import_program(program).run
     os.write(1, b".")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended processes are not awaited
-    with socket.socket(fileno=number) as door:
-        while 0 not in select.select([door, 0], [], [])[0]:
-            visitor, _ = door.accept()
+    with socket.socket(fileno=number) as listener:
+        while 0 not in select.select([listener, 0], [], [])[0]:
+            visitor, _ = listener.accept()
             with visitor:
                 wish, streams, _, _ = socket.recv_fds(visitor, MAX_REQUEST_BYTES, 3)
                 if not os.fork():
-                    door.close()
+                    listener.close()
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     _die_with(visitor)
                     visitor.send(b"%16d" % os.getpid())

@@ -1,4 +1,4 @@
-"""The door of the dashboard, tried with a real HTTP client: who comes in, who does not, what each answer carries."""
+"""Access to the dashboard over HTTP: who may sign in, who is refused, and the headers of each answer."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -23,7 +23,7 @@ HTML = {"accept": "text/html"}
 
 @pytest.fixture(scope="module")
 async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[App]:
-    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("door")) as loopback:
+    async with loopback_app.open_loopback_app(tmp_path_factory.mktemp("access")) as loopback:
         yield loopback.app
 
 
