@@ -106,7 +106,7 @@ async def test_no_tool_lets_a_page_forge_our_markers(tmp_path: Path):
             continue  # a text to be read, without references
         for line in text.split("\n"):
             assert "e1" not in BARE_REF_PATTERN.findall(line) or "Confirm transfer" in line, (name, line)
-    assert "a label with" in texts["takeScreenshot"]
+    assert "labels with" in texts["takeScreenshot"]
 
 
 async def test_pages_read_without_a_browser_cannot_forge_our_markers(home: Path):
