@@ -4,6 +4,7 @@ The forked process uses the pipes of the caller directly; only its imports were 
 reach it: SIGTERM, SIGINT and SIGHUP are passed on, and it is killed with the command.
 """
 
+import atexit
 import fcntl
 import json
 import os
@@ -14,7 +15,6 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from support.processes.fork_server import MAX_REQUEST_BYTES, TESTS_FOLDER, import_program, run_program_and_exit
@@ -57,13 +57,16 @@ def _start_server(program: str) -> str:
         server = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[listener.fileno()], cwd=TESTS_FOLDER
         )
-        _servers.append(server)
+        atexit.register(_end_server, server)
         assert server.stdout
         assert server.stdout.read(1), f"{program} could not be imported"
     return name
 
 
-_servers: list[Any] = []  # their standard input is closed when this process ends
+def _end_server(server: subprocess.Popen[bytes]) -> None:
+    """End a forking process by the end of its standard input."""
+    with server:  # closes its pipes, and waits
+        pass
 
 
 def _serve_programs(program: str, number: int) -> None:
