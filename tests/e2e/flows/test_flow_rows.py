@@ -61,7 +61,7 @@ class Team:
         """Runs the command in an empty folder of another machine."""
         home = self.folder / "terminal"
         home.mkdir(exist_ok=True)
-        environ = os.environ | {"HOME": str(home), "OUTRIDER_DATABASE": self.database}
+        environ = os.environ | {"HOME": str(home), "OUTRIDER_DATABASE": self.database, "OUTRIDER_DAEMON": "false"}
         environ["OUTRIDER_EGRESS__ALLOW"] = self.url.removeprefix("http://")
         ended = await anyio.run_process(
             outrider_command.build_command("flow", *words), check=False, env=environ, cwd=home
