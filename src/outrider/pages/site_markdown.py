@@ -31,9 +31,9 @@ CODE_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^ {0,3}\1[`~]*+[ 
 HIDDEN_MARKDOWN = re.compile(
     r"<!--.*?(?:-->|\Z)|^\[(?://|comment)?[^\[\]\n]{0,100}\]:[ \t]*(?:#|<>)[^\n]*$", re.MULTILINE | re.DOTALL
 )
-# An inline code span, or the target of a link or picture.
+# An inline code span of bounded length, because runs of backticks may each have another one, or the target of a link.
 LINK_TARGET = re.compile(
-    r"(?<!`)(`++)(?!`).*?(?<!`)\1(?!`)|(?<=\]\()(?P<target>[^()\s<>]{1,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)",
+    r"(?<!`)(`++)(?!`).{0,1000}?(?<!`)\1(?!`)|(?<=\]\()(?P<target>[^()\s<>]{1,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?)",
     re.DOTALL,
 )
 LINKED_HOST = re.compile(r"(?:https?:)?//([\w.-]+)", re.IGNORECASE)

@@ -9,6 +9,7 @@ import pytest
 
 from outrider import extract
 from outrider.core.errors import Unavailable
+from outrider.pages.site_markdown import resolve_links
 from support.documents.office_files import read_document
 
 PAGE_URL = "https://site.example/folder/page"
@@ -169,3 +170,8 @@ def test_a_page_with_lines_of_zero_height_is_read():
         b"4 0 obj<<>>stream\n1>-1 0 0 0 cm 1 Tf(e t)Tj endobj\ntrailer<</Root 1 0 R>>"
     )
     assert read_document(body, "x.pdf").kind == "pdf"
+
+
+def test_runs_of_backticks_of_all_lengths_take_linear_time():
+    markdown = "x ".join("`" * length for length in range(1, 2_500)) + " [a](b)"
+    assert resolve_links(markdown, "https://tides.example/").endswith(" [a](https://tides.example/b)")
