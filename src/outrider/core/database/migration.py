@@ -45,8 +45,10 @@ async def _wait_for_migrations(connection: "AsyncConnection") -> AsyncGenerator[
     driver: Any = (await connection.get_raw_connection()).driver_connection
     [(usual_timeout_ms,)] = await driver.execute_fetchall("PRAGMA busy_timeout")
     await driver.execute_fetchall(f"PRAGMA busy_timeout = {lock_timeout_ms}")
-    yield
-    await driver.execute_fetchall(f"PRAGMA busy_timeout = {usual_timeout_ms}")
+    try:
+        yield
+    finally:
+        await driver.execute_fetchall(f"PRAGMA busy_timeout = {usual_timeout_ms}")
 
 
 def migrate_schema(connection: "Connection", target: str | None = None) -> None:
