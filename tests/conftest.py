@@ -75,15 +75,15 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Bound a test that is marked `time_limit`, and refuse a limit that a fixture holds open.
 
     Such a limit cancels the task in which all tests of this process run, so that the next ones fail, too.
     """
     test, marker = pyfuncitem.obj, pyfuncitem.get_closest_marker("time_limit")
     if not inspect.iscoroutinefunction(test):
-        return
+        return (yield)
 
     @functools.wraps(test)
     async def run_bounded(**arguments: Any) -> None:
@@ -92,6 +92,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
             await test(**arguments)
 
     pyfuncitem.obj = run_bounded
+    try:
+        return (yield)
+    finally:
+        pyfuncitem.obj = test  # a rerun bounds it again
 
 
 class RerunLimit:
