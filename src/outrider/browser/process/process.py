@@ -50,9 +50,26 @@ class BrowserProcess:
                 await self._wait_for_exit()
 
     def kill(self) -> None:
-        """Kill the whole process group; does nothing when it has ended."""
+        """Kill the whole process group and the crash reporters; does nothing when they have ended."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
+        for pid in self._find_crash_reporters():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _find_crash_reporters(self) -> list[int]:
+        """Return the processes that left the group to report crashes (Linux only).
+
+        They end by themselves, unless they wait for a renderer that was killed before they could look at it. Chromium
+        156 without them (`--disable-crashpad-for-testing`) loses its network service.
+        """
+        option = f"--database={_build_crash_folder(self.log_path)}".encode()
+        reporters = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has ended
+                if option in (process / "cmdline").read_bytes().split(b"\0"):
+                    reporters.append(int(process.name))
+        return reporters
 
     def read_last_output(self) -> str:
         """Return the end of its standard error output."""
@@ -104,9 +121,13 @@ def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading:
         temp_folder = Path("/tmp")  # noqa: S108 - the browser creates its own folder there
     else:
         temp_folder.mkdir(exist_ok=True)
-    own = {"TMPDIR": str(temp_folder), "BREAKPAD_DUMP_LOCATION": str(log_path.parent / "crashes")}
+    own = {"TMPDIR": str(temp_folder), "BREAKPAD_DUMP_LOCATION": str(_build_crash_folder(log_path))}
     environ = select_child_environment(dict(os.environ), *DESKTOP_PREFIXES) | own
     return os.posix_spawn(program, [str(program), *arguments], environ, file_actions=actions, setpgroup=0)
+
+
+def _build_crash_folder(log_path: Path) -> Path:
+    return log_path.parent / "crashes"
 
 
 def _open_pipe() -> tuple[int, int]:

@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
-from outrider.browser.process.launch import remove_stale_profiles
+from outrider.browser.process.launch import launch_browser, remove_stale_profiles
 from outrider.browser.protocol.cdp import BrowserGone, CommandTimeout, PageGone
 from outrider.browser.session.browsers import Browsers
 from outrider.browser.session.options import SessionOptions
@@ -292,6 +293,29 @@ async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_deleted(tempo
     assert Path(profile).exists()
     assert remove_stale_profiles(temporary) == 1
     assert not Path(profile).exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
+async def test_stuck_crash_reporters_end_with_their_browser(temporary):
+    running = await launch_browser(folder=temporary)
+    reporters = find_processes("chrome_crashpad_handler", str(running.profile.path))
+    for pid in reporters:
+        os.kill(pid, signal.SIGSTOP)
+    await running.aclose()
+    with anyio.fail_after(EVENT_TIMEOUT_S):
+        while find_processes(str(running.profile.path)):
+            await anyio.sleep(0.02)
+
+
+def find_processes(*words: str) -> list[int]:
+    """The processes whose command line has the words."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            line = (process / "cmdline").read_text(errors="replace")
+            if all(word in line for word in words):
+                found.append(int(process.name))
+    return found
 
 
 def test_living_profiles_are_not_deleted(tmp_path):
