@@ -18,10 +18,11 @@ REPORT_FILE = ROOT / "docs" / "benchmarks.md"
 
 PAGE_HEAD = """# Benchmarks
 
-Outrider compared with its peers; all programs took turns in one run. Read the ratios, not the absolute times: ratios
-hold on other machines. The baseline of each table has the ratio 1.00; less is better unless noted. Repeat everything
-with `make bench`, or one part with `make bench PARTS=cold_start`. The peers are installed into `.cache/bench` in the
-versions that `bench/peers.txt` and `bench/package-lock.json` pin. Each run rewrites its part of this page.
+This page compares Outrider with its peers; all programs took turns in one run. Read the ratios, not the absolute times:
+ratios hold on other machines. The baseline of each table has the ratio 1.00; less is better unless noted. Repeat
+everything with `make bench`, or one part with `make bench PARTS=cold_start`. The peers are installed into
+`.cache/bench` in the versions that `bench/peers.txt` and `bench/package-lock.json` pin. Each run rewrites its part of
+this page.
 """
 
 

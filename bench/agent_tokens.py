@@ -45,9 +45,9 @@ def run(*, quick: bool) -> Part:  # noqa: ARG001 - counting is quick
         "The same scripted model does the same tasks on the same local pages: search a shop of 48 products and buy "
         "something, fill in a registration form, add a card to a board. Ours is `web_eval_agent` as it is served, with "
         "its instructions and rules; if the next control is outside the window, the model looks at the whole page. The "
-        "peer is a bare loop with one sentence of instructions over the tools of Playwright MCP. It takes a snapshot "
-        "after each action that may have changed the page, since the answers do not show it. Tokens are those of all "
-        "requests to the model, messages and tools as compact JSON, in the o200k vocabulary."
+        "peer is a bare loop over the tools of Playwright MCP, with one sentence of instructions. It takes a snapshot "
+        "after each action that may have changed the page, because the answers do not show the page. Tokens are those "
+        "of all requests to the model (messages and tools as compact JSON), in the o200k vocabulary."
     )
     read: dict[str, dict[str, list[int]]] = {BROWSER_AGENT: {}, PLAYWRIGHT_LOOP: {}}
     with run_site("bench.browser_site") as url, Playwright(url) as peer:
@@ -75,7 +75,7 @@ def _describe_request_counts(read: dict[str, dict[str, list[int]]]) -> str:
     return f"Requests: {'; '.join(counts)}."
 
 
-# Ours: the served tool, with a model server
+# Our side: the served tool, with a model server
 
 
 def _count_outrider_tokens(url: str, path: str, task: str, steps: Sequence[Step]) -> list[int]:
@@ -169,7 +169,7 @@ def _serve_scripted_model(bodies: list[dict[str, Any]], steps: Sequence[Step]) -
         server.shutdown()
 
 
-# The peer: its tools in a loop that keeps every answer
+# The peer's tools, in a loop that keeps every answer
 
 
 def _count_playwright_tokens(peer: Playwright, path: str, task: str, steps: Sequence[Step]) -> list[int]:

@@ -86,14 +86,15 @@ class AgentServer(StdioServer):
 def run(*, quick: bool) -> Part:
     short_task = {"steps": 3, "words": 40, "apart": 0.05}
     method = (
-        "A scripted model in another process drives both loops over loopback HTTP. A step is one request to the "
-        f"model and one call of a tool that repeats a word; a run has {STEPS_PER_RUN}. Outrider stores each step "
-        f"before and after (in SQLite), so that another process could continue the run. Then {PARALLEL_RUNS} runs "
-        "take place at the same time, each with three steps and 40 words that arrive 50 milliseconds apart. A word's "
-        "delay is measured from the model's server to the event in the bare loop's own process; for Outrider, to the "
-        "MCP client over stdio, which gets at most twenty notifications a second. A single run repeats the same "
-        "words for comparison. A durable step is what is written for one tool call: two transactions, measured "
-        "alone. Memory is that of the process after its turn. The start is that of a new process without a daemon."
+        "A scripted model in another process drives both loops over loopback HTTP. A step is one request to the model "
+        f"and one call of a tool that repeats a word; a run has {STEPS_PER_RUN} steps. Outrider stores each step "
+        f"before and after it runs (in SQLite), so that another process could continue the run. Then {PARALLEL_RUNS} "
+        "runs take place at the same time, each with three steps and 40 words that arrive 50 milliseconds apart. A "
+        "word's delay is measured from the model's server to the event in the bare loop's own process; for Outrider, "
+        "to the MCP client over stdio, which gets at most twenty notifications a second. A single run repeats the same "
+        "words for comparison. A durable step consists of the two transactions that are written for one tool call; it "
+        "is measured alone. Memory is that of the process after its turn. The start-up is that of a new process "
+        "without a daemon."
     )
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = stack.enter_context(serve_model())
@@ -115,7 +116,7 @@ def run(*, quick: bool) -> Part:
 
 
 def _compare_starts(folder: Path, turns: int) -> Comparison:
-    """Measure CPU seconds until `tools/list` is answered; the first turn fills the disk cache."""
+    """Measure CPU seconds until `tools/list` is answered, after a warm-up turn."""
     _write_agent(folder / WITH_AGENT)
     kinds = {
         WITHOUT_AGENTS: build_outrider_command(),
@@ -173,7 +174,7 @@ def _compare_parallel_runs(done: dict[str, list[Turn]]) -> list[Comparison]:
 
 
 def _measure_turns(workers: dict[str, Any], runs: int, task: dict[str, Any], turns: int) -> dict[str, list[Turn]]:
-    """Return the turns of each contender; a turn before them loads what the first run loads."""
+    """Return the turns of each contender, after a warm-up turn."""
     for worker in workers.values():
         worker.run_tasks(1, LONG_TASK | {"steps": 1})
     done: dict[str, list[Turn]] = {name: [] for name in workers}

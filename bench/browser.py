@@ -52,7 +52,7 @@ def run(*, quick: bool) -> Part:
         "Four MCP servers over stdio with their defaults, headless, on the same Chromium. They take turns on the "
         "same pages: a registration form, an article of 108 paragraphs, a table of 2,000 rows with three controls "
         "each, a board that a script draws, frames with a shadow root, a sign-in, and a shop of 48 products. Tokens "
-        "are those of the answers' text in the o200k vocabulary. A snapshot is of the whole page unless noted. "
+        "are those of the answers' text in the o200k vocabulary. Snapshots show the whole page unless noted. "
         "Outrider returns the table in parts: its time is that of the first part, and its tokens are those of all "
         "parts. Numbers in brackets are ratios."
     )

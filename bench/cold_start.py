@@ -20,7 +20,7 @@ def run(*, quick: bool) -> Part:
                 cpu[name].append(used)
     return Part(
         "Cold start",
-        "A new process over stdio, until it has answered `initialize` and `tools/list`. The baseline is a server "
-        "with one tool on the SDK's low-level server.",
+        "A new process is timed over stdio until it has answered `initialize` and `tools/list`. The baseline is a "
+        "server with one tool, built on the SDK's low-level server.",
         [Comparison("CPU seconds", bare, cpu), Comparison("wall seconds", bare, wall)],
     )

@@ -19,15 +19,15 @@ CONTENDERS = {OURS: "ours", "bare FTS5": "fts5", "bare tantivy": "tantivy"}
 
 def run(*, quick: bool) -> Part:
     vector_method = (
-        "Vectors of 384 dimensions. The ten nearest by sign bits, rescored exactly from rows of the database, compared "
-        "with a scan of all vectors in memory"
+        "Vectors have 384 dimensions. The ten nearest are found by sign bits and rescored exactly from rows of the "
+        "database. This is compared with a scan of all vectors in memory"
     )
     method = (
         "Documents of about 800 characters, made of real sentences with a long tail of rare words, in 200 stores. "
-        "Queries have three words of one document. Queries of one store go to 20 stores in turn. The bare engines "
+        "Queries have three words of one document. Queries to a single store go to 20 stores in turn. The bare engines "
         "keep text and words in one table or index and do nothing else: no passages, languages other than English, "
         "filters, highlights, permissions or transactions across two places; tantivy works in one process only. A "
-        "search in all 200 stores reads 200 files in Outrider and one in the others. A deleted store is out of reach "
+        "search in all 200 stores reads 200 files in Outrider and one in the others. A deleted store is unreachable "
         "at once; its rows are removed later, in steps for which other writers wait 20 ms."
     )
     million_variable = "OUTRIDER_BENCH_MILLION"

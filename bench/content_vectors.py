@@ -1,8 +1,8 @@
-"""Search many vectors by sign bits with exact rescoring, and by comparing all, in one process.
+"""Search many vectors by sign bits with exact rescoring, and by a full scan, in one process.
 
     python -m bench.content_vectors COUNT
 
-Prints JSON: CPU milliseconds of the middle query, the share of the true ten that were found, and megabytes. The vectors
+Prints JSON: CPU milliseconds of the median query, the share of the true ten that were found, and megabytes. The vectors
 are in clusters, like those of texts; rescoring reads them from the database's rows, like real searches.
 """
 
@@ -82,7 +82,7 @@ async def open_filled_database(folder: Path, count: int) -> AsyncGenerator[Datab
 
 
 def find_exact_neighbors(queries: Floats, count: int) -> tuple[list[set[str]], float]:
-    """Return each query's ten nearest by comparing all, and the CPU milliseconds of a query."""
+    """Return each query's ten nearest by a full scan, and the CPU milliseconds per query."""
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     spent = 0.0
     for step in range(-(-count // BLOCK_VECTORS)):

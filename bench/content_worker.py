@@ -177,7 +177,7 @@ def spool_batches(file: Path, texts: Iterator[str], size: int) -> Batches:
 
 async def measure_contender(name: str, count: int, stores: int) -> dict[str, float]:
     """Return the values by measure: CPU milliseconds, wall milliseconds, megabytes."""
-    global_queries = 10  # queries to all stores at once
+    global_queries = 10  # queries over all stores at once
     searched_stores = 20  # stores for queries to a single store, in turns
     query_count = 200
     batch_documents = 500  # documents in one transaction, all for one store
@@ -186,10 +186,10 @@ async def measure_contender(name: str, count: int, stores: int) -> dict[str, flo
         batches = spool_batches(
             Path(folder) / "texts.jsonl", generate_documents(count), min(batch_documents, count // stores)
         )
-        batches = itertools.chain([next(batches)], batches)  # they are generated with the first one
+        batches = itertools.chain([next(batches)], batches)  # the first one generates them
         wall, cpu = time.perf_counter(), time.process_time()
         await engine.add_batches(batches, stores)
-        await engine.search("warm", None)  # an index that syncs later does it now
+        await engine.search("warm", None)  # an index that syncs lazily does so now
         filled = time.perf_counter() - wall, time.process_time() - cpu
         found = {"ingest_cpu_ms": filled[1] * 1_000 / count, "ingest_wall_ms": filled[0] * 1_000 / count}
         asked = draw_queries(query_count)

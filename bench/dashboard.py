@@ -63,7 +63,7 @@ FIND_POINT_SCRIPT = """() => {
 
 def run(*, quick: bool) -> Part:
     method = (
-        "`outrider mcp` with its dashboard on loopback. One Chromium is the session, and another one on the same "
+        "`outrider mcp` with its dashboard on loopback. One Chromium runs the session, and another one on the same "
         "machine shows the dashboard at 1280 × 800 and medium quality. A picture's age is the time from the script "
         "that changes the page to the first picture of it in the dashboard's window. An input's age is the time from "
         "the event in the dashboard to the event in the page. Processor time is that of Outrider and of the "

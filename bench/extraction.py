@@ -20,7 +20,7 @@ from bench.peers import BENCH_FOLDER, ROOT, build_node_command, install_node_pee
 from bench.tables import Comparison, Part
 
 OUTRIDER_EXTRACT, BASELINE = "outrider.extract", "trafilatura"
-PAGE_TIMEOUT_S = 60.0  # for a page; afterwards it counts as empty and as taking this long
+PAGE_TIMEOUT_S = 60.0  # per page; a page that takes longer counts as empty and as taking this long
 
 
 OWN_PAGES_METHOD = "The same for pages that we wrote for this purpose (`evals/structure/pages`)."
@@ -174,10 +174,11 @@ def build_part(
     return Part(
         "Main content",
         f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links. Each extractor has its own "
-        "process, and they take turns. CPU time is measured inside the processes, garbage collection included. A "
-        f"page that takes more than {PAGE_TIMEOUT_S:.0f} s counts as empty. *Ready* is the import in a new process, "
-        "numpy included, with a first small page. F1 compares bags of words and is the mean over pages. It uses the "
-        "extractor's own plain text (not timed), or its Markdown without addresses if it has no plain text.",
+        "process, and they take turns. CPU time is measured inside the processes, garbage collection included. A page "
+        f"that takes more than {PAGE_TIMEOUT_S:.0f} s counts as empty. *Ready* is the time to import everything in a "
+        "new process, numpy included, and to extract a first small page. F1 compares bags of words and is the mean "
+        "over pages. It uses the extractor's own plain text (not timed), or its Markdown without addresses if it has "
+        "no plain text.",
         [
             Comparison("CPU milliseconds a page", BASELINE, _compute_means(found), digits=1),
             Comparison("CPU milliseconds, 95th percentile", BASELINE, _compute_percentiles(times), digits=1),

@@ -41,8 +41,8 @@ def run(*, quick: bool) -> Part:
         "One page with a form of thirty fields: open it, fill five fields and press a button. The tools do it one by "
         "one, with answers that show what has changed; a flow saved from these actions repeats it. Both share one "
         "session and take turns, and no model is asked. The flow compares the evidence of each element before it "
-        "acts. Then an agent does the same with a model on loopback that answers at once, so the time in which a real "
-        "model thinks comes on top."
+        "acts. Then an agent does the same with a model on loopback that answers at once, so a real model's thinking "
+        "time must be added."
     )
     return Part(
         "Flows", method, [Comparison("milliseconds a step", TOOL_CALLS, values, digits=1)], build_remarks(values)

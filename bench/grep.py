@@ -21,7 +21,7 @@ def run(*, quick: bool) -> Part:
     patterns = {
         "a name": "ThreadPoolExecutor",
         "an expression": r"def \w+_handler\(self, \w+\):$",
-        "nothing": "zebrafish_[0-9]+",
+        "a text in no file": "zebrafish_[0-9]+",
     }
     turn_count = 7
     tree_bytes = 1_000_000_000
@@ -36,8 +36,8 @@ def run(*, quick: bool) -> Part:
         ]
     return Part(
         "grep over a tree",
-        f"{size / 1e6:,.0f} MB of Python's own sources in {files:,} files, in the page cache. ripgrep is started as "
-        "from a shell. The tool reads every line that it reports once more, through the workspace's checked file "
+        f"{size / 1e6:,.0f} MB of Python's own sources in {files:,} files, in the page cache. ripgrep is started as a "
+        "shell would start it. The tool reads every reported line a second time, through the workspace's checked file "
         "access.",
         tables,
     )
@@ -52,7 +52,7 @@ def _write_tree(folder: Path, least: int) -> tuple[int, int]:
             return total, number
         place = folder / f"d{number % 97}" / f"e{number % 13}" / f"{number}.py"
         place.parent.mkdir(parents=True, exist_ok=True)
-        # Names differ between copies, so that a match is in a few files and not in thousands.
+        # Names differ between copies, so that a few files match instead of thousands.
         place.write_bytes(data if number < len(sources) else data.replace(b"ThreadPoolExecutor", b"Pool"))
         total, number = total + len(data), number + 1
     return total, number
@@ -84,7 +84,7 @@ def _time_call(work: Callable[[], None]) -> float:
 
 
 async def _time_coroutine(work: Callable[[], Awaitable[None]]) -> float:
-    """Time work within a running loop, as servers have one."""
+    """Time work in a running event loop, as in a server."""
     started = time.perf_counter()
     await work()
     return time.perf_counter() - started

@@ -20,7 +20,7 @@ async def main(url: str, first: int, last: int) -> None:
                 page = await client.get(f"{url}/{number}")
                 return len(trafilatura.extract(page.text, output_format="markdown", include_links=True) or "")
 
-        await read_page(last)  # what is set up once is not what is measured
+        await read_page(last)  # do not measure the one-time setup
         started, used = time.perf_counter(), time.process_time()
         sizes = await asyncio.gather(*(read_page(number) for number in range(first, last)))
         wall, cpu = time.perf_counter() - started, time.process_time() - used

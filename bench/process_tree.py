@@ -1,4 +1,4 @@
-"""Find trees of processes, their memory, and remaining processes. Linux only."""
+"""Find process trees, measure their memory and count leftover processes. Linux only."""
 
 import os
 import time

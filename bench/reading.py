@@ -23,7 +23,7 @@ Reader = Callable[[str, int, int], Cost]
 
 def run(*, quick: bool) -> Part:
     turn_count = 5
-    slow_peer_pages = 16  # pages that a slow peer reads in the same turn
+    slow_peer_pages = 16  # pages that a slow peer reads in a turn
     page_count = 1_000
     turns, pages = (1, 40) if quick else (turn_count, page_count // turn_count)
     found: dict[str, list[Cost]] = {name: [] for name in READERS}
@@ -106,7 +106,7 @@ def _read_through_server(command: list[str], call: tuple[str, dict[str, int]], u
         calls = [
             {"name": tool, "arguments": {"url": f"{url}/{number}", **options}} for number in range(first, last + 1)
         ]
-        server.send_request("tools/call", calls.pop())  # what is set up once is not what is measured
+        server.send_request("tools/call", calls.pop())  # do not measure the one-time setup
         started, used = time.perf_counter(), server.read_cpu_seconds()
         answers = server.send_requests("tools/call", calls, at_once=PARALLEL_REQUESTS)
         wall, cpu = time.perf_counter() - started, server.read_cpu_seconds() - used

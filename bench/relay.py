@@ -1,4 +1,4 @@
-"""Measure hosts that start `outrider mcp` beside a warm shared process, and their memory."""
+"""Measure the start of `outrider mcp` with a warm shared process, and its memory."""
 
 import os
 import subprocess
@@ -27,11 +27,11 @@ for line in sys.stdin:
 
 def run(*, quick: bool) -> Part:
     method = (
-        "A new process over stdio, started by the installed command as hosts do, until it has answered `initialize` "
-        "and `tools/list`. `outrider mcp` relays to the user's shared process, which is warm. The baseline is an "
-        "interpreter that imports `json` and returns empty answers. The very first `outrider mcp` starts the shared "
-        f"process and waits for it. Memory is the mean of {HOST_COUNT} processes connected at once, without the "
-        "shared process. PSS divides shared pages among the processes that share them."
+        "A new process, which the installed command starts over stdio as hosts do, is timed until it has answered "
+        "`initialize` and `tools/list`. `outrider mcp` relays to the user's shared process, which is warm. The "
+        "baseline is an interpreter that imports `json` and returns empty answers. The very first `outrider mcp` "
+        f"starts the shared process and waits for it. Memory is the mean of {HOST_COUNT} processes connected at once, "
+        "without the shared process. PSS divides shared pages among the processes that share them."
     )
     with tempfile.TemporaryDirectory(prefix="outrider-bench-") as home:
         try:
@@ -63,7 +63,7 @@ def run(*, quick: bool) -> Part:
 
 
 def _list_commands() -> dict[str, list[str]]:
-    # The minimum that a host can start: an interpreter with an empty answer to each request.
+    # The least that a host can start: an interpreter that returns an empty answer to each request.
     outrider = str(Path(sys.executable).with_name("outrider"))
     return {
         BARE_PYTHON: [sys.executable, "-c", EMPTY_SERVER_CODE],
@@ -73,7 +73,7 @@ def _list_commands() -> dict[str, list[str]]:
 
 
 def _start_server(home: str, command: list[str]) -> StdioServer:
-    # Installed programs have byte code; if the environment forbids writing it, the compiler would be measured.
+    # Installed programs have byte code. If the environment forbids writing it, compilation would be measured.
     return StdioServer(command, HOME=home, PYTHONDONTWRITEBYTECODE="")
 
 

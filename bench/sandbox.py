@@ -1,4 +1,4 @@
-"""Measure the start of a sandbox beside bare interpreters, and many executions at once."""
+"""Compare sandbox start-up with bare interpreters, and measure many executions at once."""
 
 import shutil
 import subprocess
@@ -34,11 +34,11 @@ def run(*, quick: bool) -> Part:
         seconds, memory = anyio.run(_measure_parallel_executions, Path(folder), 1 if quick else 3)
     return Part(
         "Sandbox",
-        "An empty program, from its start until its end is known, at each level of isolation that this machine has. "
-        f"Then {EXECUTION_COUNT} calls of `execute_python` at the same time, each holding 50 MB for half a second, "
-        "beside as many bare interpreters. Memory is the highest total of all these processes at any moment, without "
-        "the server's own. `code.parallel` is 8, the default; the other calls wait, which takes longer and limits "
-        "memory.",
+        "An empty program is timed from its start until its end is noticed, at each isolation level of this machine. "
+        f"Then {EXECUTION_COUNT} calls of `execute_python` run at the same time, each holding 50 MB for half a "
+        "second, compared with as many bare interpreters. Memory is the highest total of all these processes at any "
+        "moment, without the server's own. `code.parallel` is 8, the default; the other calls wait, which takes "
+        "longer and limits memory.",
         [
             Comparison("milliseconds of an empty Python program", PYTHON, starts, digits=1),
             Comparison("milliseconds of an empty TypeScript program", DENO, denos, digits=1),

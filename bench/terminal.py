@@ -146,7 +146,7 @@ def run(*, quick: bool) -> Part:
         "A form of thirty fields is open in each program's browser, and its background process is warm. One command "
         "each lists the tabs, fills a field, presses a button, and shows the page. Listing tabs asks almost nothing "
         "of the browser, so it shows what the command itself costs. Processor time is that of the command and of the "
-        "process that keeps the browser, without the browser."
+        "process that holds the browser, without the browser."
     )
     remark = (
         "`outrider browser` and playwright-cli show what a click did: the first as a difference, the second as a file "

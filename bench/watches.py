@@ -1,4 +1,4 @@
-"""Measure many watches in one process: the time of a look, and memory."""
+"""Measure many watches in one process: the time of a check, and memory."""
 
 import asyncio
 import resource
@@ -70,14 +70,14 @@ def run(*, quick: bool) -> Part:
     with run_site("bench.watches") as url, tempfile.TemporaryDirectory() as folder:
         seconds, megabytes = asyncio.run(measure_looks(url, Path(folder), count, min(HOST_COUNT, count)))
     method = (
-        f"{count:,} watches of pages of 9 kB on {min(HOST_COUNT, count)} hosts, all due at once, in one process on "
-        "SQLite with the settings as they come (four looks at a time, one for each host, eight requests a second for "
-        "each). The site is a process of its own; robots.txt of each host is read with the first look. Many watches "
-        "of one host take an eighth of a second each, which is politeness and not work."
+        f"{count:,} watches of pages of 9 kB on {min(HOST_COUNT, count)} hosts are all due at once, in one process on "
+        "SQLite with default settings (four checks at a time, one per host, eight requests per second per host). The "
+        "site is a separate process; each host's robots.txt is read with the first check. If one host has many "
+        "watches, each takes an eighth of a second because of the rate limit, not because of the work."
     )
     looks = {name: [1_000 * taken / count] for name, taken in seconds.items()}
     tables = [
-        Comparison("milliseconds a look", FIRST_LOOK, looks, digits=1),
+        Comparison("milliseconds per check", FIRST_LOOK, looks, digits=1),
         Comparison("resident megabytes", "before", megabytes, digits=0),
     ]
     return Part("Watches", method, tables)
@@ -86,7 +86,7 @@ def run(*, quick: bool) -> Part:
 async def measure_looks(
     url: str, home: Path, count: int, hosts: int
 ) -> tuple[dict[str, float], dict[str, list[float]]]:
-    """Return the seconds of each round of looks, and megabytes before and after."""
+    """Return the seconds of each round of checks, and megabytes before and after."""
     port = url.rpartition(":")[2]
     settings = {"egress": {"allow": [f"{build_host(at)}:{port}" for at in range(hosts)]}}
     loaded = load(settings, environ={}, home=home, workspace=home)
@@ -111,7 +111,7 @@ async def measure_looks(
 
 
 async def time_round(engine: Any, database: Database, count: int, round_number: int) -> float:
-    """Return the seconds until each watch was looked at once more."""
+    """Return the seconds until each watch has been checked once more."""
     found, _ = await engine.store.list_watches(None, limit=count)
     for watch in found:
         await engine.store.set_state(watch, "active", engine.store.clock())
