@@ -1,4 +1,7 @@
-"""Entry point of the command, with the steps that must come before other imports."""
+"""Entry point of the command.
+
+It takes the steps that must come before other imports.
+"""
 
 import gc
 import os

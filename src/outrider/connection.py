@@ -1,4 +1,6 @@
-"""Call the tools of the shared process from Python, in the sessions of terminal and hosts.
+"""Call tools from Python, in the sessions of terminal and hosts.
+
+The shared process runs the tools.
 
     with outrider.connect() as client:
         client.call("navigateToUrl", url="https://example.com")

@@ -1,4 +1,4 @@
-"""Retry a failed run from the step that failed, without repeating earlier steps."""
+"""Retry a failed run from the step that failed."""
 
 from typing import Any
 

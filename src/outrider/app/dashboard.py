@@ -1,4 +1,4 @@
-"""Offer the dashboard on the port of `outrider serve`, or on a port of its own."""
+"""Serve the dashboard on the port of `outrider serve` or its own."""
 
 import ipaddress
 import logging

@@ -1,4 +1,4 @@
-"""Offer the REST interface on the dashboard's port, for programs of this user."""
+"""Serve REST on the dashboard's port, for programs of this user."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Find the folder of the user that serves as workspace, if the settings choose one."""
+"""Find the user's folder that serves as workspace, if settings choose one."""
 
 import logging
 from collections.abc import Sequence

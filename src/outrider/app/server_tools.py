@@ -1,4 +1,4 @@
-"""Collect the tools of the user's other MCP servers, to offer them to hosts."""
+"""Collect the tools of the user's other MCP servers for hosts."""
 
 import logging
 from collections.abc import Callable, Sequence

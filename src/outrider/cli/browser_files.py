@@ -1,4 +1,4 @@
-"""Steps of the browser that move files between it and the working directory."""
+"""Browser steps that move files to or from the working directory."""
 
 import json
 import time

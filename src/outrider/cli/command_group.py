@@ -1,4 +1,4 @@
-"""A group of commands with suggestions for mistyped names and summaries that are not cut."""
+"""A command group that suggests names and shows whole summaries."""
 
 from difflib import get_close_matches
 from typing import Any

@@ -1,4 +1,4 @@
-"""Save files that tools' results link to, and pass the caller's files to tools."""
+"""Save files that results link to, and pass files to tools."""
 
 import base64
 import re

@@ -1,4 +1,7 @@
-"""Complete arguments such as `key=value`, which click's scripts end with a space or lose in bash."""
+"""Complete arguments such as `key=value`.
+
+Click's own scripts end them with a space, or lose them in bash.
+"""
 
 import os
 

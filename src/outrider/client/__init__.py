@@ -1,4 +1,4 @@
-"""Call the tools of the shared process from another program of this user.
+"""Call the shared process's tools from another program of this user.
 
 It imports little, because commands that only call the shared process must start fast.
 """

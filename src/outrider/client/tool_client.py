@@ -1,4 +1,4 @@
-"""A client of the shared process, which uses MCP over lines of JSON."""
+"""A client of the shared process that speaks MCP as JSON lines."""
 
 from collections.abc import Callable
 from queue import SimpleQueue

@@ -1,4 +1,6 @@
-"""Store files that are too large for a model's context, and reference them by URI.
+"""Store files that are too large for a model's context.
+
+Results reference them by URI.
 
 A row never lacks its file: the file is complete before the row is inserted, and the row is deleted before the file.
 """

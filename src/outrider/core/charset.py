@@ -1,4 +1,4 @@
-"""Detect the charset of bytes that are not UTF-8, by uchardet and by script."""
+"""Detect charsets other than UTF-8, by uchardet and by script."""
 
 import re
 

@@ -1,4 +1,6 @@
-"""Hand out citation references, which models write as `:cite[abc]` and hosts turn into links.
+"""Issue citation references.
+
+Models write them as `:cite[abc]`, and hosts turn them into links.
 
 The pool and its size follow docs/reference/protocol.md: every string of three characters of
 `a-z0-9`, in an order that looks random and is the same in every process.

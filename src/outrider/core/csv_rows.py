@@ -1,4 +1,4 @@
-"""Read separated values, and write CSV that is safe to open in a spreadsheet."""
+"""Read separated values, and write CSV that spreadsheets open safely."""
 
 import csv
 import io

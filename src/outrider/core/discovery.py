@@ -1,4 +1,7 @@
-"""Find the instances that the modules of a folder define, so that no list is needed."""
+"""Find the instances that the modules of a folder define.
+
+No list of them is needed.
+"""
 
 import importlib
 import logging

@@ -1,4 +1,7 @@
-"""Find out how Outrider was installed, so that remedies are commands that work there."""
+"""Detect how Outrider was installed.
+
+Remedies are then commands that work there.
+"""
 
 import json
 import re

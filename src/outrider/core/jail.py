@@ -1,4 +1,6 @@
-"""Confine file access to one directory, against hostile paths, links and concurrent processes.
+"""Confine file access to one directory.
+
+It withstands hostile paths, links and concurrent processes.
 
 A path is walked component by component: each is opened relative to the one before, without following links. A link is
 read, and its target is walked in the same way from inside. So nothing happens between checking a path and opening it:

@@ -1,4 +1,4 @@
-"""Find the parameter that a model means by another spelling or a usual name."""
+"""Find the parameter that a model means by another name."""
 
 import re
 from collections.abc import Iterator

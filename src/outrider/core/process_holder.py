@@ -1,4 +1,7 @@
-"""Name the process that holds a lease, so that others notice its death."""
+"""Identify the process that holds a lease.
+
+Others can then notice its death.
+"""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Context texts of toolsets for system prompts, and prompts that users can pick."""
+"""Context texts of toolsets for system prompts, and prompts for users."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence

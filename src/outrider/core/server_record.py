@@ -1,4 +1,4 @@
-"""Facts about a toolset for hosts that keep a registry of MCP servers."""
+"""Facts about a toolset for hosts with a registry of servers."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Register holders of browser sessions, so that the metrics gauge can count them.
+"""Count open browser sessions for the metrics gauge.
 
 Separate from `core/metrics.py`, because that module loads OpenTelemetry.
 """

@@ -1,4 +1,7 @@
-"""Cut text to a budget of characters or tokens, and extract its search terms."""
+"""Cut text to a budget, and extract its search terms.
+
+Budgets are characters or tokens.
+"""
 
 import re
 import unicodedata

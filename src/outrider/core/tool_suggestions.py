@@ -1,4 +1,4 @@
-"""Suggest the tools that a caller may have meant, among those that it has."""
+"""Suggest tools that a caller may have meant and can call."""
 
 import re
 from collections.abc import Collection, Mapping

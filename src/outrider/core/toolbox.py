@@ -1,4 +1,4 @@
-"""Call tools, on behalf of MCP hosts, the command line and agents alike."""
+"""Call tools on behalf of MCP hosts, command line and agents."""
 
 import copy
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping

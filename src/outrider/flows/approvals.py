@@ -1,4 +1,4 @@
-"""Store a person's approvals of flows, each for one version of the files."""
+"""Store a person's approvals of flows, each for one file version."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Compare the evidence recorded for an element with that of a candidate, kind by kind."""
+"""Compare an element's recorded evidence with a candidate's, kind by kind."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""Extract a table, a list or labelled values from a page as rows with typed columns."""
+"""Extract a table, list or labelled values as rows with types."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Read and write flows as YAML, with the comments that people have added."""
+"""Read and write flows as YAML, and keep people's comments."""
 
 import io
 import re

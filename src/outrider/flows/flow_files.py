@@ -1,4 +1,7 @@
-"""Store flows as files of a project, or of a person if callers sign in."""
+"""Store flows as files of a project, or of a person.
+
+They belong to a person if callers sign in.
+"""
 
 import re
 from collections.abc import Generator

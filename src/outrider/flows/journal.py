@@ -1,4 +1,4 @@
-"""Record the steps that a run has begun and finished, so that it can be resumed."""
+"""Record begun and finished steps, so that runs can be resumed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

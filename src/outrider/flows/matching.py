@@ -1,4 +1,4 @@
-"""Find the element of a page that a flow means, or refuse to guess.
+"""Find the page element that a flow means, or refuse to guess.
 
 Role and name must match, one further kind of evidence must agree, and none may point to another element. An element
 with another name is only recognised if its words or its meaning agree, and two further kinds of evidence do. In all

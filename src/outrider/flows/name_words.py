@@ -1,4 +1,4 @@
-"""Compare the names of two elements by their words and by the actions that they name.
+"""Compare two element names by their words and actions.
 
 Synonyms and translations of the usual verbs are known, so that "Save" may become "Speichern" but never "Delete".
 """

@@ -1,4 +1,7 @@
-"""Write a flow as a Playwright test, in Python for pytest or in TypeScript."""
+"""Write a flow as a Playwright test.
+
+It is Python for pytest, or TypeScript.
+"""
 
 import json
 import re

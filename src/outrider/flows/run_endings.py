@@ -1,4 +1,7 @@
-"""Store an ended run's notices and a picture of its page (loads SQLAlchemy)."""
+"""Store an ended run's notices and a picture of its page.
+
+It loads SQLAlchemy.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Run flows on schedule, exactly once each time even if processes die (loads SQLAlchemy)."""
+"""Run flows on schedule, exactly once even if processes die.
+
+It loads SQLAlchemy.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence

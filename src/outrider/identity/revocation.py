@@ -1,4 +1,7 @@
-"""Find revoked or expired credentials on open streams, which can last for days."""
+"""Find revoked or expired credentials on open streams.
+
+Streams can last for days.
+"""
 
 from collections.abc import Collection, Sequence
 

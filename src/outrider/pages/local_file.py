@@ -1,4 +1,4 @@
-"""Read a local file as a document, by its content first and its name second."""
+"""Read a local file by its content first, its name second."""
 
 from pathlib import PurePath
 

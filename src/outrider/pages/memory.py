@@ -1,4 +1,7 @@
-"""Limit parsers' memory, and return freed memory to the system, which glibc keeps."""
+"""Limit parsers' memory, and return freed memory to the system.
+
+Glibc would keep it.
+"""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""Rank passages of documents by BM25, with all of them as the collection.
+"""Rank passages by BM25, with all documents as the collection.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. The headings above a passage,
 and the header of its table, count as a part of it. A passage with more distinct words of the question ranks before one

@@ -1,4 +1,4 @@
-"""Choose the reader for a document type, or explain why there is none."""
+"""Choose the reader for a document type, or explain its absence."""
 
 from fnmatch import fnmatchcase
 from functools import lru_cache

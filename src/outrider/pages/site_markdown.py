@@ -1,4 +1,7 @@
-"""Read the Markdown that sites publish of their pages, and remember which sites do so well."""
+"""Read the Markdown that sites publish of their pages.
+
+It remembers which sites publish it well.
+"""
 
 import re
 from collections import Counter, OrderedDict

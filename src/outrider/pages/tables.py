@@ -1,4 +1,7 @@
-"""The table of the page cache, imported only where a query is made (see `core.tables`)."""
+"""The table of the page cache, imported only by queries.
+
+See `core.tables`.
+"""
 
 from sqlalchemy import Column, Float, Index, Integer, LargeBinary, String, Table, Text
 

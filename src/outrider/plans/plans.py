@@ -1,4 +1,7 @@
-"""Store one plan per session, and an append-only archive of goals and observations."""
+"""Store one plan per session.
+
+The archive of goals and observations is append-only.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Find the files of a data directory's daemon, and check that they can be trusted."""
+"""Find and check the files of a data directory's daemon."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Connect to the daemon over its Unix socket, or over a loopback port with a token."""
+"""Connect to the daemon by Unix socket, or loopback and token."""
 
 import _socket as sockets  # the C half: the other loads enum, selectors and 1 MB more
 import os

@@ -1,4 +1,4 @@
-"""Start the daemon, exactly one even if several hosts start at the same time."""
+"""Start a single daemon, even if several hosts start at once."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""Forward lines between a host and the daemon, and switch to a new daemon when needed."""
+"""Forward lines between host and daemon, and switch to new daemons."""
 
 import os
 import select

@@ -1,4 +1,6 @@
-"""Reserve standard output for JSON-RPC, from before the first import until after the last exit hook.
+"""Reserve standard output for JSON-RPC.
+
+That lasts from before the first import until after the last exit hook.
 
 A library that prints while it is imported, a child process that inherits the descriptor, or an exit
 hook that prints would break the client's parser. So the real pipes move to private descriptors, and

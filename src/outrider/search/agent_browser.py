@@ -1,4 +1,6 @@
-"""Drive the program `agent-browser` (npm), which opens result pages and describes them as text.
+"""Drive the program `agent-browser` (npm).
+
+It opens result pages and describes them as text.
 
 Its commands answer with one line of JSON: `{"success", "data", "error"}`. Each session has its own name, folder and
 background process, so that it does not affect other pages, and leaves no files or processes.

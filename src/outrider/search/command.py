@@ -1,4 +1,7 @@
-"""Run another program, bounded in time and output, and kill it together with its children."""
+"""Run another program within limits, and kill it with its children.
+
+Time and output are limited.
+"""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Turn a provider's items into clean hits that can be opened and shown."""
+"""Turn a provider's items into hits that can be shown."""
 
 import html
 import math

@@ -1,4 +1,4 @@
-"""Search providers that read result pages in a browser, one for each engine."""
+"""Search providers that read an engine's result page in a browser."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

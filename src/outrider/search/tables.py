@@ -1,4 +1,7 @@
-"""The table of the health ledger, imported only where a query is made (see `core.tables`)."""
+"""The table of provider health, imported only by queries.
+
+See `core.tables`.
+"""
 
 from sqlalchemy import Column, Float, Integer, String, Table
 

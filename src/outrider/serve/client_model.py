@@ -1,4 +1,7 @@
-"""Use the client's language model by sampling, in protocol versions that have it."""
+"""Use the client's language model by sampling.
+
+Only some protocol versions have it.
+"""
 
 import warnings
 from collections.abc import Sequence

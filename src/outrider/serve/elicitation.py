@@ -1,4 +1,4 @@
-"""Ask the person behind the client, as far as protocol version and client allow.
+"""Ask the person behind the client, if version and client allow.
 
 Since 2026-07-28 the questions are the result, and the client repeats the call with the answers; before that the server
 asks over the connection (elicitation). Both show one form. Other clients get the result of `core/approval_required.py`,

@@ -1,4 +1,4 @@
-"""Serve one host over stdio, or over a connection that may be lost and opened again.
+"""Serve one host over stdio or a connection that may break.
 
 Each line of the host has a number, and each response is sent with the number of its request. So the other side knows
 the pending requests when a connection is lost, and can send them to the next process.

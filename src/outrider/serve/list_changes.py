@@ -1,4 +1,7 @@
-"""Notify clients of changed tool and prompt lists, by subscription or over older connections."""
+"""Notify clients of changed tool and prompt lists.
+
+They are told by subscription, or over older connections.
+"""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager

@@ -1,4 +1,7 @@
-"""Reply to malformed JSON-RPC messages over stdio and HTTP (JSON-RPC 2.0, section 5.1)."""
+"""Reply to malformed JSON-RPC messages over stdio and HTTP.
+
+JSON-RPC 2.0, section 5.1.
+"""
 
 import json
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""Build an MCP server over a toolbox, for every protocol version of the SDK."""
+"""Build an MCP server over a toolbox, for every protocol version."""
 
 import json
 import logging

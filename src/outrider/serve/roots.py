@@ -1,4 +1,6 @@
-"""Ask a host for its roots, the folders that it offers to servers, and pass them on.
+"""Ask a host for its roots, and pass them on.
+
+Roots are the folders that it offers to servers.
 
 Since 2026-07-28 the question is the result of a call, which the client repeats with the answer; before that the server
 asks over the connection. Hosts are asked at the first call of each session, and again when they report a change.

@@ -1,4 +1,4 @@
-"""Call tools of another replica, which has the session that a call is about.
+"""Call tools of another replica that has the call's session.
 
 The request and each line of the response are encrypted with a key that only the replicas have (derived from
 `serve.state_key`), so that no one in between can read, change or forge one. A request names its target replica, its

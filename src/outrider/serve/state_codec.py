@@ -1,4 +1,6 @@
-"""The key that encrypts state which leaves the process, and the SDK's cipher (AES-256-GCM) with it.
+"""Provide the key and cipher for state that leaves the process.
+
+The cipher is the SDK's (AES-256-GCM).
 
 Nothing of the SDK is imported before the first use, because most commands never need it.
 """

@@ -1,4 +1,6 @@
-"""Encrypt the state of paused calls, which clients send back but cannot read or change.
+"""Encrypt the state of paused calls.
+
+Clients send it back but cannot read or change it.
 
 The SDK encrypts it (AES-256-GCM) and checks tool, arguments, server, time and principal when it comes back. This module
 provides the principal and the time limit; `state_codec` provides the key.

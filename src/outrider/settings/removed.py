@@ -1,4 +1,4 @@
-"""Names of settings that earlier versions had, and what to do about each."""
+"""Settings of earlier versions, and what to do about each."""
 
 # Ignored with a warning: nothing breaks without them. The text is the value in force, empty for
 # those that only tuned internals.

@@ -1,4 +1,4 @@
-"""Settings that several tools read, and the consent that some of them need."""
+"""Settings that several tools read, and the consent some need."""
 
 from dataclasses import dataclass
 from typing import Literal

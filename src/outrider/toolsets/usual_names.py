@@ -1,4 +1,7 @@
-"""Names of similar tools in other products, under which models look for the tools."""
+"""Names of similar tools in other products.
+
+Models look for our tools under these names.
+"""
 
 # By toolset and tool, separated by spaces.
 USUAL_TOOL_NAMES: dict[str, dict[str, str]] = {

@@ -1,4 +1,7 @@
-"""The tool web_watch, which checks pages, searches and values and reports what has changed."""
+"""The tool `web_watch`, which checks pages and reports changes.
+
+It also watches searches and values.
+"""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -1,1 +1,1 @@
-"""Check pages, searches and values on a schedule, and report what has changed."""
+"""Check pages, searches and values on a schedule; report changes."""

@@ -1,4 +1,7 @@
-"""Claim watches that are due, and record each look in one transaction with its change and notices."""
+"""Claim watches that are due, and record their checks.
+
+One transaction records a check with its change and notices.
+"""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The tables of watches, imported only where a query is made (see `core.tables`)."""
+"""The tables of watches, imported only by queries.
+
+See `core.tables`.
+"""
 
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 

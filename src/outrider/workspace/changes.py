@@ -1,4 +1,7 @@
-"""Detect which files an execution created, changed or deleted, by snapshots before and after."""
+"""Detect which files an execution created, changed or deleted.
+
+Snapshots before and after are compared.
+"""
 
 import os
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Decode a file's bytes as text, and encode text in the file's format."""
+"""Decode a file's bytes, and encode text in its format."""
 
 import codecs
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Build sandbox jobs from a model's code and commands, which are never altered."""
+"""Build sandbox jobs from a model's code, which is never altered."""
 
 import sys
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Enforce the disk quota of a workspace, measured periodically and counted in between."""
+"""Enforce a workspace's disk quota.
+
+Usage is measured periodically and counted in between.
+"""
 
 import os
 import threading

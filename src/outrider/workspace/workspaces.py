@@ -1,4 +1,7 @@
-"""Map each session to a directory of its own, whose name cannot be guessed."""
+"""Map each session to its own directory.
+
+Its name cannot be guessed.
+"""
 
 import os
 import re

@@ -1,4 +1,6 @@
-"""Put the pictures of tool results into messages, within a budget and in the form that the model's API takes.
+"""Put the pictures of tool results into messages.
+
+They stay within a budget and have the form that the model's API takes.
 
 Anthropic, OpenAI's Responses and Gemini 3 take pictures inside a function's result; pydantic-ai writes these forms.
 A tool message of chat completions is text only, so a user message with the pictures follows the results.

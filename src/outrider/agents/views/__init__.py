@@ -1,1 +1,1 @@
-"""Views of all runs and their questions, for the dashboard and the command line."""
+"""Views of all runs and questions, for dashboard and command line."""

@@ -1,4 +1,4 @@
-"""Apply a person's answers to questions and resume the runs that waited for them."""
+"""Apply a person's answers and resume the runs that waited for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

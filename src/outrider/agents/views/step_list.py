@@ -1,4 +1,4 @@
-"""List the steps of runs for people, and compare those of two runs."""
+"""List the steps of runs for people, and compare two runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

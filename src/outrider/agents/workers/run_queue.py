@@ -1,4 +1,4 @@
-"""A queue of runs that is fair between users and obeys limits over all processes.
+"""Queue runs fairly between users, within limits across all processes.
 
 A queued run is a row without an executor. Each process with free capacity assigns rows to itself, one process at a
 time. The user with the fewest active runs goes first, then the user who has waited longest for a turn, so that a

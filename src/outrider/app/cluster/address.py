@@ -1,4 +1,7 @@
-"""Find the address at which other replicas reach this one, if `serve.internal_url` is not set."""
+"""Find the address at which other replicas reach this one.
+
+It is used if `serve.internal_url` is not set.
+"""
 
 import logging
 from urllib.parse import urlsplit

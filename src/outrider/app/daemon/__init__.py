@@ -1,4 +1,7 @@
-"""The shared process of a person and a data directory, to which the relay of every host connects."""
+"""The shared process of a person and a data directory.
+
+The relay of every host connects to it.
+"""
 
 from outrider.app.daemon.daemon import Daemon, HostRefusal
 from outrider.app.daemon.host_config import HostConfig

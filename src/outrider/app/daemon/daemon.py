@@ -1,4 +1,7 @@
-"""Serve all hosts of a person from one process, and end when it is idle or outdated."""
+"""Serve all hosts of a person from one process.
+
+It ends when it is idle or outdated.
+"""
 
 import asyncio
 import json

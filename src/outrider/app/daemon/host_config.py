@@ -1,4 +1,7 @@
-"""The configuration of one host, independent of the daemon's own directory and environment."""
+"""The configuration of one host.
+
+It is independent of the daemon's own directory and environment.
+"""
 
 import os
 import re

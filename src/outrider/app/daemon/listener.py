@@ -1,4 +1,4 @@
-"""Listen for relays of the same person, on a socket file or a loopback port."""
+"""Listen for the user's relays on a socket file or loopback port."""
 
 import asyncio
 import contextlib

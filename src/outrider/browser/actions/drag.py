@@ -1,4 +1,4 @@
-"""Drag with the mouse along points, by mouse events or HTML drag and drop."""
+"""Drag along points, by mouse events or HTML drag and drop."""
 
 import math
 from collections.abc import Sequence

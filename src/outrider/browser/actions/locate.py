@@ -1,4 +1,4 @@
-"""Locate the element of a selector or reference, and a point where a press reaches it."""
+"""Locate an element, and a point where a press reaches it."""
 
 import re
 from dataclasses import dataclass

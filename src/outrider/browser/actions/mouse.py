@@ -1,4 +1,7 @@
-"""Use the mouse at points, for maps, drawings, games and models that see the page."""
+"""Use the mouse at points, for models that see the page.
+
+It is meant for maps, drawings and games.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

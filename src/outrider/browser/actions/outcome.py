@@ -1,4 +1,4 @@
-"""Describe the outcome of an action, as text for models and as data for programs."""
+"""Describe the outcome of an action for models and for programs."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping

@@ -1,4 +1,4 @@
-"""Watch a page during an action, wait for the effects, and describe the changes."""
+"""Watch a page during an action, and describe the changes."""
 
 import asyncio
 import time

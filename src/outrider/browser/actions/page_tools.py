@@ -1,4 +1,4 @@
-"""Snapshotter, pointer and forms of a page, kept with the page across calls."""
+"""Keep a page's snapshotter, pointer and forms across calls."""
 
 from dataclasses import dataclass
 

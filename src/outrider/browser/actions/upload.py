@@ -1,4 +1,4 @@
-"""Set the files of file fields, also of those that a visible button opens."""
+"""Set the files of file fields, even behind a visible button."""
 
 import asyncio
 from pathlib import Path

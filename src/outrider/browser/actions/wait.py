@@ -1,4 +1,4 @@
-"""Wait for a text, an element or an address to appear or disappear."""
+"""Wait for a text, element or address to appear or disappear."""
 
 import asyncio
 import time

@@ -1,4 +1,7 @@
-"""Compare two pictures pixel by pixel, in the browser, which decodes them anyway."""
+"""Compare two pictures pixel by pixel.
+
+The browser does it, because it decodes them anyway.
+"""
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass

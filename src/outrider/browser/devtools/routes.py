@@ -1,4 +1,4 @@
-"""Block, mock or delay requests of a session before they leave the browser.
+"""Block, mock or delay a session's requests inside the browser.
 
 A route never sends a request itself: requests that pass go through the egress guard as usual.
 """

@@ -1,4 +1,4 @@
-"""Record a session's steps with outlines and pictures, as one HTML file that replays them."""
+"""Record a session's steps as one HTML file that replays them."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Match addresses by a part of them or by a pattern with stars."""
+"""Match addresses by a part or by a pattern with stars."""
 
 import re
 

@@ -1,4 +1,7 @@
-"""Read and set drop-down lists, which the browser draws outside the page where no screencast shows them."""
+"""Read and set drop-down lists for people who control a page.
+
+The browser draws these lists outside the page, where no screencast shows them.
+"""
 
 from typing import Any
 

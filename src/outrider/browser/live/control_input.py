@@ -1,4 +1,4 @@
-"""Parse a person's mouse and keyboard input and convert it to CDP commands.
+"""Convert a person's mouse and keyboard input to CDP commands.
 
 Kinds, fields and error codes are those of the `/ctrl` namespace of gsd-browser's dashboard, with two more kinds:
 `input_down` and `input_up`, which press and release a mouse button separately, so that things can be dragged.

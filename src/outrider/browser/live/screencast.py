@@ -1,4 +1,4 @@
-"""Stream a session's current page as a screencast to any number of viewers.
+"""Stream a session's current page to any number of viewers.
 
 The browser sends a frame whenever the page changes, but only a few that are not acknowledged
 (https://chromedevtools.github.io/devtools-protocol/tot/Page/#method-startScreencast). Frames are acknowledged once the

@@ -1,4 +1,4 @@
-"""Receive downloads in a staging folder and move finished ones to the session's workspace."""
+"""Receive downloads and move finished ones to the session's workspace."""
 
 import time
 from collections import OrderedDict

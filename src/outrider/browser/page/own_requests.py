@@ -1,4 +1,4 @@
-"""Recognize requests that the browser makes by itself, whose failures do not matter."""
+"""Recognize the browser's own requests, whose failures do not matter."""
 
 import re
 from urllib.parse import urlsplit

@@ -1,4 +1,7 @@
-"""Copy workspace files for a page's file inputs, so that they cannot be replaced before the browser reads them."""
+"""Copy workspace files for a page's file inputs.
+
+Nobody can replace the copies before the browser reads them.
+"""
 
 import os
 import shutil

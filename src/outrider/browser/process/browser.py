@@ -1,4 +1,4 @@
-"""Attach to the pages of a running browser before they run their first script."""
+"""Attach to a browser's pages before they run their first script."""
 
 import asyncio
 from typing import Any, Protocol

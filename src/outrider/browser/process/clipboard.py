@@ -1,4 +1,6 @@
-"""Separate the clipboards of sessions, because a browser has only one for all contexts.
+"""Separate the clipboards of sessions.
+
+A browser has a single clipboard for all contexts.
 
 Text that a session copies is kept here, and is only in the browser's clipboard during the key press that pastes it.
 Text that a page's script copies goes to the browser's clipboard unnoticed; it can only be pasted while the browser has

@@ -1,4 +1,4 @@
-"""Run a launched browser with a stock of warm contexts for new sessions."""
+"""Run a browser with a stock of warm contexts for sessions."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,6 @@
-"""Build the browser's command line, with the egress proxy as the only network access.
+"""Build the browser's command line.
+
+The egress proxy is its only network access.
 
 Flags: https://peter.sh/experiments/chromium-command-line-switches/. Each network path that the egress flags
 close has a test in `tests/e2e/browser/engine/test_egress.py`.

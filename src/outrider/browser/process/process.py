@@ -1,4 +1,7 @@
-"""Start the browser's process with two pipes for CDP, and end it with all its children."""
+"""Start the browser's process, and end it with all its children.
+
+Two pipes carry CDP.
+"""
 
 import os
 import signal

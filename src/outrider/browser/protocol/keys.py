@@ -1,4 +1,7 @@
-"""Keyboard keys as CDP input events (US layout, W3C UI Events `key` and `code` values)."""
+"""Keyboard keys as CDP input events.
+
+The layout is US; `key` and `code` follow W3C UI Events.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Let a person sign in in a window and save the browser's state."""
+"""Let a person sign in in a window, and save the state."""
 
 import asyncio
 import time

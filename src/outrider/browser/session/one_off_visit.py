@@ -1,4 +1,4 @@
-"""Visit an address in a session of its own that is closed afterwards."""
+"""Visit an address in a separate session that is closed afterwards."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Find elements with event listeners that the markup does not show as clickable.
+"""Find elements that only an event listener makes clickable.
 
 The browser lists them (`DOMDebugger.getEventListeners`), so the page's functions stay unpatched and
 closed shadow roots are covered. Handlers that frameworks such as React keep at a container count as well.

@@ -1,4 +1,4 @@
-"""Take snapshots of a page as outlines that a model can read and act on.
+"""Take snapshots of a page as outlines for models.
 
 A script walks each document. This module inserts the outlines of frames, opens closed shadow roots, and cuts the result
 to size. An element keeps its reference while it exists.

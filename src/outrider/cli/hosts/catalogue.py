@@ -1,4 +1,7 @@
-"""The hosts that `outrider install` and `outrider skill install` know, as their documentation describes them."""
+"""The hosts that `outrider install` knows, as their documentation describes them.
+
+`outrider skill install` uses them, too.
+"""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""Read, change and show the entry of a server in each format of settings."""
+"""Read, change and show a server's entry in each settings format."""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""Change members of JSON text and keep the rest unchanged, comments and trailing commas included."""
+"""Change members of JSON text and keep the rest unchanged.
+
+Comments and trailing commas stay.
+"""
 
 import json
 import re

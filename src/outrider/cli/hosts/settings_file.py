@@ -1,4 +1,7 @@
-"""Add Outrider to a host's settings, or remove it, and keep everything else."""
+"""Add Outrider to a host's settings or remove it.
+
+Everything else stays as it is.
+"""
 
 import os
 import shutil

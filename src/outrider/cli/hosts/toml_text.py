@@ -1,4 +1,7 @@
-"""Change one table of TOML text and keep the rest unchanged, comments included."""
+"""Change one table of TOML text and keep the rest unchanged.
+
+Comments stay.
+"""
 
 import json
 import re

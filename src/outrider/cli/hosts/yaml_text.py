@@ -1,4 +1,6 @@
-"""Change one entry of a YAML mapping of mappings and keep the rest unchanged, comments included.
+"""Change one entry of a YAML mapping and keep the rest unchanged.
+
+It is a mapping of mappings; comments stay.
 
 Block style only, as hosts write it. PyYAML, which loses comments, is not needed.
 """

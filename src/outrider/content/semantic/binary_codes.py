@@ -1,4 +1,6 @@
-"""Binary codes of vectors in memory-mapped files, for a fast first pass of semantic search.
+"""Binary codes of vectors in memory-mapped files.
+
+They are the fast first pass of semantic search.
 
 A code holds the sign of each dimension, which approximates the direction; the vectors with the most equal signs are
 then compared exactly (binary quantization with rescoring). Each store and embedder has a folder of segments, which are

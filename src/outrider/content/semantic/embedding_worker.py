@@ -1,4 +1,7 @@
-"""Compute missing vectors in the background, and for a few seconds before a search."""
+"""Compute missing vectors in the background.
+
+A search waits a few seconds for them.
+"""
 
 import logging
 from collections.abc import Sequence

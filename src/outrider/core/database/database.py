@@ -1,4 +1,4 @@
-"""Connect to the one database of Outrider, and migrate it at first use.
+"""Connect to the one database, and migrate it at first use.
 
 It is SQLite in a file on a laptop and Postgres, with the same schema, on servers.
 

@@ -1,4 +1,4 @@
-"""Wait for a server that restarts, but not for one that stays down."""
+"""Wait for a restarting server, but not for one that stays down."""
 
 import asyncio
 import time

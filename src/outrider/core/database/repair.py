@@ -1,4 +1,7 @@
-"""Replace a damaged SQLite file by a new one with its readable rows, and keep the damaged one aside."""
+"""Replace a damaged SQLite file by one with its readable rows.
+
+The damaged file is kept.
+"""
 
 import mmap
 import os

@@ -1,4 +1,4 @@
-"""Save the readable rows of a damaged SQLite file into a new one.
+"""Save a damaged SQLite file's readable rows into a new file.
 
 Rows are read in the order of their rowids, without indexes, because those may be damaged too. After a damaged page,
 reading continues at the next readable rowid, so only the rows of that page are lost.

@@ -1,4 +1,4 @@
-"""Lock an SQLite file against every other process, however damaged its content is.
+"""Lock an SQLite file against all other processes, even if damaged.
 
 Open connections keep shared locks on fixed bytes of the file and, in WAL mode, of its `-shm` file
 (sqlite.org/src/file/src/os.h, sqlite.org/walformat.html#the_wal_index_file_format), so holding those bytes exclusively

@@ -1,4 +1,7 @@
-"""Classify IP addresses, also IPv4 ones in IPv6, and find this machine's own."""
+"""Classify IP addresses, and find this machine's own.
+
+IPv4 addresses inside IPv6 ones are classified, too.
+"""
 
 import socket
 from dataclasses import dataclass

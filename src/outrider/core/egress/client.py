@@ -1,4 +1,4 @@
-"""Guarded httpx2 clients for libraries that need one, such as the SDKs of language models."""
+"""Guarded httpx2 clients for libraries such as model SDKs."""
 
 import ssl
 from collections.abc import AsyncGenerator

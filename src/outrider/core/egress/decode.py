@@ -1,4 +1,7 @@
-"""Decode content codings in bounded pieces (RFC 9110 section 8.4.1, RFC 7932, RFC 8878)."""
+"""Decode content codings in bounded pieces.
+
+RFC 9110 section 8.4.1, RFC 7932, RFC 8878.
+"""
 
 import sys
 import zlib

@@ -1,4 +1,7 @@
-"""Exchange one HTTP request and response within limits, with errors that hold no secrets."""
+"""Exchange one HTTP request and response within limits.
+
+Errors contain no secrets.
+"""
 
 import re
 from collections.abc import AsyncGenerator, Mapping

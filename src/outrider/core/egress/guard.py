@@ -1,4 +1,4 @@
-"""Decide where requests may go, and dial only the addresses that were checked."""
+"""Decide where requests may go, and dial only checked addresses."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Offer the guard as an HTTP proxy on loopback, for programs that dial by themselves.
+"""Offer the guard as a loopback proxy, for programs that dial themselves.
 
 A program gets the proxy's address and a token. It sends CONNECT for tunnels and absolute addresses
 for plain HTTP (RFC 9110 section 9.3.6, RFC 9112 section 3.2.2); both are checked and dialled as

@@ -1,4 +1,7 @@
-"""Connect to a trusted endpoint, with or without TLS, for protocols other than HTTP."""
+"""Connect to a trusted endpoint for protocols other than HTTP.
+
+TLS is optional.
+"""
 
 import ssl
 

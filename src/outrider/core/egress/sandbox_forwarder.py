@@ -1,4 +1,6 @@
-"""Forward a loopback port inside a sandbox without network to the egress proxy's socket.
+"""Forward a sandbox's loopback port to the egress proxy's socket.
+
+The sandbox has no other network.
 
 Run by its path (`python -I -S sandbox_forwarder.py PORT SOCKET COMMAND…`), it starts to listen, leaves a process behind
 that forwards the bytes, and becomes the command. It imports nothing of the package, which is not in the sandbox.

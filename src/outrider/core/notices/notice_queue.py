@@ -1,4 +1,7 @@
-"""Hand out waiting notices, and record the outcomes of sending them (loads SQLAlchemy)."""
+"""Hand out waiting notices, and record how sending them ended.
+
+It loads SQLAlchemy.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Send a notice to a webhook, or to a command of the operator."""
+"""Send a notice to a webhook or to an operator's command."""
 
 import base64
 import binascii

@@ -1,4 +1,6 @@
-"""Store artifacts in object storage (S3 and compatible, Google, Azure), with the library `obstore`.
+"""Store artifacts in object storage with the library `obstore`.
+
+S3 and compatible services, Google and Azure.
 
 Its requests bypass the egress guard: the operator configures its address, like that of the database, no text from a
 model or a page becomes part of a request, and the names of objects are our own UUIDs.

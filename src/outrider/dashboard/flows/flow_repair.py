@@ -1,4 +1,4 @@
-"""Let a person replace the element or the step at which a flow's run stopped."""
+"""Let a person replace the element or step that stopped a run."""
 
 import logging
 from collections.abc import Mapping, Sequence

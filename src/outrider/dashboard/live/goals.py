@@ -1,4 +1,7 @@
-"""Find the last words of an agent before a call, which often announce its goal."""
+"""Find an agent's last words before a call.
+
+They often announce its goal.
+"""
 
 from collections import OrderedDict
 from dataclasses import dataclass

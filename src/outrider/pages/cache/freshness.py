@@ -1,4 +1,7 @@
-"""Compute how long responses stay fresh (RFC 9111), and build conditional requests (RFC 9110, section 13)."""
+"""Compute how long responses stay fresh, and build conditional requests.
+
+RFC 9111; RFC 9110, section 13.
+"""
 
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime

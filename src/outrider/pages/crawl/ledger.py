@@ -1,4 +1,7 @@
-"""Record a crawl in the database page by page, so that a killed process loses at most one."""
+"""Record a crawl in the database page by page.
+
+A killed process loses at most one page.
+"""
 
 import hashlib
 import time

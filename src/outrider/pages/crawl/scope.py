@@ -1,4 +1,4 @@
-"""Decide which addresses belong to a crawl, and which are the same page."""
+"""Decide which addresses belong to a crawl or repeat a page."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""List the addresses of a site from its sitemaps, llms.txt, feeds and one page's links, without reading the pages."""
+"""List a site's addresses without reading its pages.
+
+They come from sitemaps, llms.txt, feeds and the links of one page.
+"""
 
 import re
 from dataclasses import dataclass, field, replace

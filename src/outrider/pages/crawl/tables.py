@@ -1,4 +1,4 @@
-"""The tables of crawls, imported only where a query is made (see `core.tables`)."""
+"""The tables of crawls, imported only by queries (see `core.tables`)."""
 
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, String, Table, Text
 

@@ -1,4 +1,4 @@
-"""Extract the main content of HTML pages with a learned classifier of blocks.
+"""Extract a page's main content with a learned classifier of blocks.
 
 A page passes through these folders in order: `parse` makes the source safe for the parser, `blocks` cuts the tree into
 blocks, `metadata` reads what the page declares, `classify` selects the content, and `markdown` writes it.

@@ -1,4 +1,6 @@
-"""Read public pages that refuse Outrider, through a reader service of the operator's choice.
+"""Read public pages that refuse Outrider through a reader service.
+
+The operator chooses the service.
 
 The protocol is that of Jina Reader (github.com/jina-ai/reader, README.md and src/dto/crawler-options.ts, read on
 2026-11-22): the address in a JSON body, the page as Markdown in a JSON answer, and `DNT` so that nothing is kept.

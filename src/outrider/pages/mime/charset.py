@@ -1,4 +1,6 @@
-"""Decode bytes as the encoding and HTML standards say, with a check of declared charsets.
+"""Decode bytes by the encoding and HTML standards.
+
+Declared charsets are checked.
 
 The order is: byte order mark, transport, the document itself, UTF-8 if it fits, a detector (encoding.spec.whatwg.org
 and the encoding sniffing of html.spec.whatwg.org). A declared charset counts only as far as the text does not

@@ -1,4 +1,7 @@
-"""Detect the type of documents in zip archives and compound files (MS-CFB) by their members."""
+"""Detect the type of zip archives and compound files (MS-CFB).
+
+Their members decide.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""Detect the type of a body from its bytes (mimesniff.spec.whatwg.org), whatever its server says."""
+"""Detect a body's type from its bytes, whatever the server declares.
+
+See mimesniff.spec.whatwg.org.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Read workbooks in one XML file (XML Spreadsheet 2003), often served as `.xls`."""
+"""Read XML Spreadsheet 2003 workbooks, often served as `.xls`."""
 
 from outrider.pages.document import Document
 from outrider.pages.mime.container import WORKBOOK_2003_TYPE

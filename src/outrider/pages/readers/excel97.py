@@ -1,4 +1,7 @@
-"""Read Excel 5, 95 and 97-2003 workbooks by xlrd, cells shown by their formats."""
+"""Read Excel 5, 95 and 97-2003 workbooks with xlrd.
+
+Cells are shown in their formats.
+"""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Read RSS, Atom, RDF and JSON Feed as a list of their entries.
+"""Read RSS, Atom, RDF and JSON Feed as lists of entries.
 
 Feeds are read as a stream of tags, not as XML: real ones are often malformed, and hostile ones hold entities that
 expand without end. It is also many times faster than feedparser.

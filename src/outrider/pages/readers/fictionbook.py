@@ -1,4 +1,4 @@
-"""Read e-books of one XML file (FictionBook 2) by converting them to a web page."""
+"""Read FictionBook 2 e-books by converting them to a web page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

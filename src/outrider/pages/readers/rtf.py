@@ -1,4 +1,7 @@
-"""Read Rich Text Format with headings, tables and notes, which other Python parsers drop."""
+"""Read Rich Text Format with headings, tables and notes.
+
+Other Python parsers drop them.
+"""
 
 import re
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Convert a page's text into a value of a JSON schema, or into none."""
+"""Convert a page's text to a value of a JSON schema."""
 
 import re
 import unicodedata

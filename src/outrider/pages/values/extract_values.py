@@ -1,4 +1,7 @@
-"""Choose values for the fields of a schema from a page's offers, each with its place."""
+"""Choose values for a schema's fields from a page's offers.
+
+Each value comes with its place.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

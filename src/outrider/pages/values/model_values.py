@@ -1,4 +1,4 @@
-"""Ask a model for values that no structure of a page holds, and check its quotes against the page."""
+"""Ask a model for missing values, and check its quotes."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Find the groups of a page that may be a list of objects, each row with its values."""
+"""Find groups that may be a list of objects, with values."""
 
 import re
 from collections.abc import Iterator

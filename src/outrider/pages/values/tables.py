@@ -1,4 +1,7 @@
-"""Read tables of HTML as rows of labelled values, with cells that span rows and columns."""
+"""Read HTML tables as rows of labelled values.
+
+Cells may span rows and columns.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any

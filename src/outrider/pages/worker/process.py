@@ -1,4 +1,6 @@
-"""Start and use processes that read documents, so that reading can be killed and its memory limited.
+"""Run the processes that read documents.
+
+They can be killed, and their memory is limited.
 
 `anyio.to_process` and `multiprocessing` run the caller's main script again in the new process, which repeats its work
 where nothing guards it, and unpickle the result, which would let a compromised parser run code here. These processes

@@ -1,4 +1,4 @@
-"""Result pages through the program `agent-browser` (npm), where an operator has set it up."""
+"""Result pages through `agent-browser` (npm), if an operator set it up."""
 
 from outrider.core.errors import OutriderError
 from outrider.search.failures import build_failure

@@ -1,4 +1,4 @@
-"""Packages of the Python Package Index by name, because it has no search API.
+"""Python packages by exact name, because PyPI has no search API.
 
 "JSON API" (docs.pypi.org/api/json), read on 2026-11-22. The words of the query are tried as names, together and one by
 one; an index that does not know a name answers 404.

@@ -1,4 +1,7 @@
-"""A connection to an MCP server, opened at first use and again after the server has ended."""
+"""A connection to an MCP server, opened at first use.
+
+It is opened again after the server has ended.
+"""
 
 import asyncio
 import logging

@@ -1,1 +1,4 @@
-"""Offer the tools as plain HTTP: JSON in, JSON or server-sent events out, described by OpenAPI."""
+"""Offer the tools as plain HTTP with JSON.
+
+Answers are JSON or server-sent events; OpenAPI describes them.
+"""

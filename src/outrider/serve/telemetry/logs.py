@@ -1,4 +1,4 @@
-"""Format log lines as text or JSON, with the call they belong to."""
+"""Format log lines as text or JSON, with their call."""
 
 import json
 import logging

@@ -1,4 +1,7 @@
-"""Trace HTTP requests, continuing the trace of their `traceparent` header (W3C Trace Context)."""
+"""Trace HTTP requests, and continue the trace of `traceparent`.
+
+See W3C Trace Context.
+"""
 
 from opentelemetry import propagate
 from opentelemetry.trace import SpanKind

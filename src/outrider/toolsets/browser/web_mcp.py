@@ -1,4 +1,7 @@
-"""The tool that calls tools of pages (WebMCP), in a separate toolset that operators must choose."""
+"""The tool that calls tools of pages (WebMCP).
+
+It is in a separate toolset that operators must choose.
+"""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""Read contents from files of the workspace and allowed folders, and from the web."""
+"""Read contents from workspace files, allowed folders and the web."""
 
 import os
 from collections.abc import Sequence

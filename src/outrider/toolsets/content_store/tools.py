@@ -1,4 +1,4 @@
-"""Tools that store texts for the session and search them by words and by meaning."""
+"""Tools that store texts and search them by words and meaning."""
 
 import time
 from collections.abc import Sequence

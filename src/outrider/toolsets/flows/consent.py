@@ -1,4 +1,4 @@
-"""Ask a person before a flow runs for an agent, and before its steps with high stakes."""
+"""Ask a person before agents' flows and steps with high stakes."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Save a new version of a stopped run's flow, and continue with it."""
+"""Save a new version of a stopped flow, and continue it."""
 
 import anyio
 

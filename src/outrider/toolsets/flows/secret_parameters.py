@@ -1,4 +1,7 @@
-"""Find the secret parameters of a run, keep them out of its record, and restore them."""
+"""Find a run's secret parameters and keep them out of records.
+
+They are restored when the run is resumed.
+"""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Tools that show playbooks to the user on an HTML page with buttons."""
+"""Tools that show playbooks as an HTML page with buttons."""
 
 import json
 import time

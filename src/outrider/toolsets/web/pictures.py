@@ -1,4 +1,4 @@
-"""Save pictures of the web to the workspace and show them to the model."""
+"""Save web pictures to the workspace and show them to models."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

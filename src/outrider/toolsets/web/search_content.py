@@ -1,4 +1,4 @@
-"""Read the best pages of a search for the passages that answer it."""
+"""Read the best pages of a search for passages that answer it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Run evaluations of websites by an agent or a script, from the call to the answer."""
+"""Run evaluations of websites, by an agent or a script."""
 
 import asyncio
 import time

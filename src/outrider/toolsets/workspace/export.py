@@ -1,4 +1,4 @@
-"""Tools that give files of the workspace to the user, singly or in a zip."""
+"""Tools that give workspace files to the user, singly or zipped."""
 
 import html
 from typing import TYPE_CHECKING, Annotated, Literal

@@ -1,4 +1,4 @@
-"""Keep one kernel for each session and language, and close those that are not used."""
+"""Keep one kernel per session and language, and close idle ones."""
 
 import asyncio
 import time

@@ -1,4 +1,7 @@
-"""Limit all processes of an execution together, if this user may create cgroups (version 2)."""
+"""Limit all processes of an execution together.
+
+This needs cgroups (version 2) that the user may create.
+"""
 
 import os
 import time

@@ -1,4 +1,7 @@
-"""Find the Python and the Deno that run sandboxed code, and the files they need to read."""
+"""Find the Python and Deno for sandboxed code.
+
+The files that they need to read are found, too.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Run code as a child of our launcher, confined by Landlock and a filter of system calls, or by resource limits only.
+"""Run code as a child of our launcher.
+
+Landlock and a system call filter confine it, or only resource limits.
 
 Landlock is the weaker level. It restricts reading and writing of files, and the filter blocks all sockets; but the code
 still sees which files and processes exist, and on kernels before 6.12 it cannot send any signals, because only newer

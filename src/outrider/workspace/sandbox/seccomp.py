@@ -1,4 +1,4 @@
-"""Build the filter of system calls, as the program that the kernel runs on each call.
+"""Build the system call filter that the kernel runs.
 
 The program is a list of instructions of classic BPF over `struct seccomp_data` (Linux, Documentation/
 userspace-api/seccomp_filter.rst): call number at byte 0, architecture at 4, arguments of 8 bytes from 16 on. Only the

@@ -1,4 +1,7 @@
-"""Connect sandboxed code to the web, through the egress proxy on a socket inside the sandbox."""
+"""Connect sandboxed code to the web through the egress proxy.
+
+The proxy is on a socket inside the sandbox.
+"""
 
 import shutil
 import tempfile

@@ -1,1 +1,1 @@
-"""Search a workspace for lines that match a pattern, with two equivalent engines."""
+"""Search a workspace by pattern, with two equivalent engines."""

@@ -1,4 +1,4 @@
-"""Find the lines of a text, or of files below a folder, that match a pattern.
+"""Find matching lines in a text or in files.
 
 ripgrep searches if it can, otherwise Python's `re`. Either runs in another process, so that no pattern can block the
 server, and both give the same result: lines end with a line feed, and binary files are skipped. Every matching line is

@@ -1,4 +1,6 @@
-"""Search files with Python's own `re`, in a process that can be killed: some patterns never finish.
+"""Search files with Python's `re`, in a process of its own.
+
+It can be killed, because some patterns never finish.
 
 Started as a script, with nothing but the standard library. The first line of its input is the request as JSON; the rest
 is the text, if a text is to be searched. Each line of its output has all matches of a file: `[[path, line number, text,

@@ -1,4 +1,6 @@
-r"""Translate a pattern of Python's `re` into two dialects that match the same lines: `re` and ripgrep's Rust engine.
+r"""Translate Python patterns into two dialects that match equally.
+
+They are `re` and ripgrep's Rust engine.
 
 In both, carriage returns never match a class or a dot: a line end may contain one, which is not part of the line. A
 pattern that the Rust engine lacks (lookaround, backreferences) or spells differently has no Rust form, and its Python

@@ -1,1 +1,1 @@
-"""Keyword indexes for databases other than SQLite, and the choice between all of them."""
+"""Keyword indexes for databases other than SQLite, and the choice between them."""

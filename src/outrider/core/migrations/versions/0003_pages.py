@@ -1,4 +1,4 @@
-"""The page cache, and on SQLite the words of its pages for full-text search."""
+"""The page cache, with full-text search of its pages on SQLite."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,7 @@
-"""Sizes of files over two gigabytes on Postgres, whose integers are too small for them."""
+"""Sizes of files over two gigabytes on Postgres.
+
+Its integers are too small for them.
+"""
 
 import sqlalchemy as sa
 from alembic import op

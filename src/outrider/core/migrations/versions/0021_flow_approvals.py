@@ -1,4 +1,7 @@
-"""Flows that a person has approved, so that their steps no longer ask."""
+"""Flows that a person has approved.
+
+Their steps no longer ask.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Schedules of flows with their notices, and details of ended runs for people."""
+"""Schedules of flows with their notices, and details of ended runs."""
 
 import sqlalchemy as sa
 from alembic import op

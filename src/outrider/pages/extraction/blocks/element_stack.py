@@ -1,4 +1,4 @@
-"""Track the open block-level elements and record each with its place among the blocks."""
+"""Track the open block-level elements and their places among the blocks."""
 
 from outrider.pages.extraction.blocks.class_words import categorize_names, categorize_role
 from outrider.pages.extraction.blocks.hidden_elements import HiddenElements, HidingRule

@@ -1,4 +1,4 @@
-"""Decide which elements are hidden, and which of these are panels that readers can open."""
+"""Decide which elements are hidden, and which readers can open."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Hold the blocks of a page and the elements around them in flat lists.
+"""Hold a page's blocks and their elements in flat lists.
 
 All later stages work on these lists. A block is the content between two borders of block-level elements: a paragraph,
 a heading, a list item, a table row, a listing (`tree_walker.py` finds them).

@@ -1,4 +1,4 @@
-"""Classify the blocks of a page as content or not, and the page by kind."""
+"""Classify blocks as content or not, and pages by kind."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Complete the tables, listings, lists and headings that the classifier kept in part.
+"""Complete tables, listings, lists and headings that were kept in part.
 
 Titles and captions stay out, because references mostly leave them out. Each rule was kept because it costs no F1 and
 keeps more of the structure: docs/reference/extraction.md has the figures.

@@ -1,4 +1,4 @@
-"""Drop passages that a page repeats, such as mobile versions and quoted posts.
+"""Drop repeated passages, such as mobile versions and quoted posts.
 
 Only runs of blocks that repeat an earlier run in the same order are duplicates, only if they hold some prose (repeated
 lines of price lists, plans and tables mean something each time), and only with different markup (two equal posts are

@@ -1,4 +1,4 @@
-"""Describe blocks by learned vectors for the words of class and id attributes.
+"""Describe blocks by learned vectors for words of class and id.
 
 A block is described by the words of all its ancestors, and by those of the three nearest elements: for each, the sum of
 the words' vectors over the square root of their number. Words share the rows of one table by their CRC-32, so that no

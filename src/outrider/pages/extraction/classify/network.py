@@ -1,4 +1,6 @@
-"""Run a network over block features, with its first layer split by kind of feature.
+"""Run a network over block features.
+
+Its first layer is split by kind of feature.
 
 The first layer is linear, so page features pass through it once, and flags once for each distinct line of names.
 Features are standardised and then clipped to -4 and 4. Here each column is clipped to bounds of its own instead, and

@@ -1,4 +1,4 @@
-"""Drop pieces of the margin far from an article's text, and headings without content.
+"""Drop pieces far from an article's text, and headings without content.
 
 Teasers, notices and reading lists look like content one by one, but they are isolated. On all kinds but documentation
 and forums, lone lines that only link to another place of the page go too, and on articles and documentation headings

@@ -1,4 +1,4 @@
-"""Measure how much the words of each block overlap with the page's title.
+"""Measure how much each block's words overlap with the title.
 
 Cutting out the words of all short blocks one by one is slow. Here words are numbers, hashed from their letters in a few
 passes over the page as one array, with 44 bits to make collisions unlikely.

@@ -1,4 +1,6 @@
-"""Place emphasis so that a CommonMark parser finds it again (spec 0.31, section 6.2).
+"""Place emphasis where CommonMark parsers find it again.
+
+Spec 0.31, section 6.2.
 
 While a paragraph is written, its marks are single control characters, which are first removed from the page's own text.
 This is necessary because whether two stars are emphasis depends on the characters around them, which are known only at

@@ -1,4 +1,4 @@
-"""Escape text that would become markup by accident, with as few backslashes as possible."""
+"""Escape accidental markup with as few backslashes as possible."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Collect the links and images of a page with absolute addresses, each once."""
+"""Collect a page's links and images with absolute addresses, each once."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Find the posts of a discussion with author and date, by the page's markup."""
+"""Find a discussion's posts, with author and date, by their markup."""
 
 import re
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""Parse dates in some thirty languages from lines that state when a page was published.
+"""Parse dates of publication in some thirty languages.
 
 Only complete, unambiguous dates count: the language decides how 04/03/2024 reads, and without one no date is returned.
 The time of an update is not the time of publication.

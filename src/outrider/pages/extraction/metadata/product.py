@@ -1,4 +1,7 @@
-"""Read the product that a page declares in JSON-LD, microdata or meta elements."""
+"""Read the product that a page declares.
+
+JSON-LD, microdata and meta elements can declare it.
+"""
 
 import re
 from typing import Any

@@ -1,4 +1,6 @@
-"""Decide whether an equals sign assigns an attribute's value, wherever a tag may have begun.
+"""Decide whether an equals sign assigns an attribute's value.
+
+The tag may have begun anywhere.
 
 What a tree builder takes for a script or a comment depends on everything built before, which a page can make hard to
 predict. So a tag may begin at every `<` before a letter, and all states that are then possible are followed at once,

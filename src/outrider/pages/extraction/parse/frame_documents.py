@@ -1,4 +1,4 @@
-"""Put the documents that a page holds in `srcdoc` attributes into its tree, where browsers show them."""
+"""Insert documents from `srcdoc` attributes where browsers show them."""
 
 from typing import Any
 

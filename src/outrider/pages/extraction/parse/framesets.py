@@ -1,4 +1,4 @@
-"""Render framesets, which have no text of their own, as links to their frames."""
+"""Render framesets, which have no text, as links to their frames."""
 
 from html import escape
 from typing import Any

@@ -1,4 +1,6 @@
-"""Make sources that would cost a tree builder too much safe, in time proportional to their size.
+"""Rewrite sources that would cost a tree builder too much.
+
+It takes time proportional to their size.
 
 At each tag the HTML standard asks which elements are open, so a hundred thousand open elements take the parser many
 seconds, and as many attributes of one element take minutes. `formatting_limit.py` limits what each block reopens.

@@ -1,4 +1,6 @@
-"""Count the tags of a source in passes over arrays, which is faster than regular expressions.
+"""Count tags in passes over arrays.
+
+That is faster than regular expressions.
 
 The eight bytes after each `<` are read as one number. The few longer names are read one by one.
 """

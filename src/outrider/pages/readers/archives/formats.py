@@ -1,4 +1,7 @@
-"""List and read files in zip and tar archives, and in gzip, bzip2 and xz streams, in memory."""
+"""List and read files in archives and compressed streams, in memory.
+
+Zip and tar archives; gzip, bzip2 and xz streams.
+"""
 
 import bz2
 import gzip

@@ -1,4 +1,6 @@
-"""Read formulas and charts embedded in OpenDocument, which are documents of their own.
+"""Read formulas and charts embedded in OpenDocument.
+
+Each is a document of its own.
 
 OASIS OpenDocument 1.3 part 3 section 10.4.6.
 """

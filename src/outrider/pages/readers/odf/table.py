@@ -1,4 +1,7 @@
-"""Read tables and sheets of OpenDocument (OASIS OpenDocument 1.3 part 3 section 9)."""
+"""Read tables and sheets of OpenDocument.
+
+OASIS OpenDocument 1.3 part 3 section 9.
+"""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,7 @@
-"""Read streams of compound files (MS-CFB), the file system inside Office files before 2007."""
+"""Read streams of compound files (MS-CFB).
+
+They are the file system inside Office files before 2007.
+"""
 
 import struct
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Read slides, in order and with their texts, from the records of a PowerPoint 97 file (MS-PPT)."""
+"""Read the slides of a PowerPoint 97 file (MS-PPT) in order."""
 
 import struct
 from collections.abc import Iterator

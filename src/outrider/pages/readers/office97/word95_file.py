@@ -1,4 +1,4 @@
-"""Read the streams of files of Word 6 and 95, as far as they differ from those of Word 97.
+"""Read Word 6 and 95 files where they differ from Word 97.
 
 Microsoft's "Word 6.0/95 Binary File Format" has one byte for each character and each property, and all tables in the
 main stream. Numbers of lists are not in the text, and not read.

@@ -1,4 +1,4 @@
-"""Read characters, properties and lists from the streams of a Word 97 file (MS-DOC)."""
+"""Read characters, properties and lists of a Word 97 file (MS-DOC)."""
 
 import re
 import struct

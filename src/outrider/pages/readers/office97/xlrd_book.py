@@ -1,4 +1,6 @@
-"""Load workbooks from before 2007 (MS-XLS) by xlrd, within bounds and despite damage.
+"""Load workbooks from before 2007 (MS-XLS) with xlrd.
+
+Reading is bounded and survives damage.
 
 xlrd fails on any odd name, drawing or note, although none of them holds a cell, and keeps nothing of damaged files. It
 reads all records through `get_record_parts`, which bounds and skips them here.

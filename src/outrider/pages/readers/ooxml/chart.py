@@ -1,4 +1,7 @@
-"""Read the numbers behind a chart as a table (DrawingML charts, ISO/IEC 29500-1 section 21.2)."""
+"""Read the numbers behind a chart as a table.
+
+DrawingML charts, ISO/IEC 29500-1 section 21.2.
+"""
 
 from collections.abc import Iterator
 

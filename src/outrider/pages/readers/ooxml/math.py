@@ -1,4 +1,7 @@
-r"""Render formulas of Office documents as LaTeX (Office Math, ISO/IEC 29500-1 section 22.1)."""
+r"""Render formulas of Office documents as LaTeX.
+
+Office Math, ISO/IEC 29500-1 section 22.1.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,7 @@
-"""Render paragraphs of DrawingML text bodies, as in slides (ISO/IEC 29500-1 section 21.1.2)."""
+"""Render paragraphs of DrawingML text bodies, as in slides.
+
+ISO/IEC 29500-1 section 21.1.2.
+"""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""Resolve the styles and lists of a Word document (ISO/IEC 29500-1 sections 17.7 and 17.9)."""
+"""Resolve the styles and lists of a Word document.
+
+ISO/IEC 29500-1 sections 17.7 and 17.9.
+"""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Build the errors for documents that cannot be read, each with its remedy."""
+"""Build errors for documents that cannot be read, with remedies."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Parse the XML of documents as a stream of small trees, in bounded time and memory.
+"""Parse XML as small trees, in bounded time and memory.
 
 Expat does the parsing. A document that declares entities is refused: none of the formats read here needs them, and
 they can expand without end or include other files (CWE-776, CWE-611). Elements are counted against a budget, the memory

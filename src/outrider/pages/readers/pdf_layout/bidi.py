@@ -1,4 +1,6 @@
-"""Restore the reading order of lines with right-to-left words from the positions of their letters.
+"""Restore the reading order of lines with right-to-left words.
+
+The positions of the letters decide.
 
 PDFium returns letters in the order in which programs wrote them, which differs from one to the next: words come out
 reversed, names of several words in the wrong order. Only the visual order is certain, so Unicode's bidirectional

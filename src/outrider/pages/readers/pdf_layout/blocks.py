@@ -1,4 +1,4 @@
-"""Group the lines of a PDF page into tables, columns, listings, items and paragraphs.
+"""Group a PDF page's lines into tables, columns, listings and paragraphs.
 
 A PDF page holds glyphs at positions; what belongs together is inferred from the gaps.
 """

@@ -1,4 +1,4 @@
-"""Build the lines of a PDF page from PDFium's characters, with as few calls as possible.
+"""Build lines from PDFium's characters, with as few calls as possible.
 
 A call into PDFium costs a microsecond, and a page has thousands of characters. So only the characters at the ends of
 lines and of gaps are asked for their boxes.

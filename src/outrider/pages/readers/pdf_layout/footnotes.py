@@ -1,4 +1,7 @@
-"""Find footnotes of a PDF page by their small type and the numbers that refer to them."""
+"""Find footnotes of a PDF page.
+
+Small type and the numbers that refer to them identify them.
+"""
 
 import re
 from dataclasses import dataclass, replace

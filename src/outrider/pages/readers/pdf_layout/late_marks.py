@@ -1,4 +1,4 @@
-"""Put lines that are painted late back into their place on a PDF page.
+"""Put lines that are painted late back into place.
 
 Browsers and other programs that render HTML paint in layers: list markers and scrollable boxes come after the text
 around them.

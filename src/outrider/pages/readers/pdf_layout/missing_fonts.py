@@ -1,4 +1,4 @@
-"""Find fonts that a PDF page uses, that the file lacks, and that this machine cannot replace."""
+"""Find a PDF page's fonts that neither file nor machine has."""
 
 import ctypes
 from collections.abc import Iterable

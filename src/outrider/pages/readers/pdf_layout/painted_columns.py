@@ -1,4 +1,4 @@
-"""Join the columns of tables that a PDF paints one after the other into rows."""
+"""Join table columns that are painted one after another into rows."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

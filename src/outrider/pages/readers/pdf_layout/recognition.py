@@ -1,4 +1,6 @@
-"""Recognize the text of pages that are pictures, by RapidOCR (the extra `ocr`) or the system's Tesseract.
+"""Recognize the text of pages that are pictures.
+
+RapidOCR (the extra `ocr`) or the system's Tesseract does it.
 
 Pages are drawn by PDFium, so neither program sees the file. Both run in the process that reads the document, or below
 it, and end with it.

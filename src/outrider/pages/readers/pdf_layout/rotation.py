@@ -1,4 +1,4 @@
-"""Detect how a PDF page's text is rotated, and convert coordinates to upright text."""
+"""Detect how text is rotated, and make its coordinates upright."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Find tables of a PDF page by their ruling lines, merged cells included."""
+"""Find a PDF page's tables by their rules, merged cells included."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter

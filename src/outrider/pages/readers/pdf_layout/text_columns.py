@@ -1,4 +1,6 @@
-"""Restore the order of text columns whose lines a PDF paints alternately, as recognized scans do.
+"""Restore the order of text columns that are painted alternately.
+
+Recognized scans have such columns.
 
 A gutter is a strip that hardly any line crosses, with long lines on either side that fill their columns. Columns of
 tables have short lines, or lines that end anywhere.

@@ -1,4 +1,4 @@
-"""Handle scripts of a PDF page that run from right to left or from top to bottom."""
+"""Handle text that runs from right to left or downwards."""
 
 import re
 from dataclasses import replace
