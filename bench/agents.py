@@ -92,9 +92,8 @@ def run(*, quick: bool) -> Part:
         "runs take place at the same time, each with three steps and 40 words that arrive 50 milliseconds apart. A "
         "word's delay is measured from the model's server to the event in the bare loop's own process; for Outrider, "
         "to the MCP client over stdio, which gets at most twenty notifications a second. A single run repeats the same "
-        "words for comparison. A durable step consists of the two transactions that are written for one tool call; it "
-        "is measured alone. Memory is that of the process after its turn. The start-up is that of a new process "
-        "without a daemon."
+        "words for comparison. A durable step is the two transactions of one tool call, measured alone. Memory is that "
+        "of the process after its turn. The start-up is that of a new process without a daemon."
     )
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = stack.enter_context(serve_model())

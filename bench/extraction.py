@@ -176,9 +176,8 @@ def build_part(
         f"{len(corpus):,} {where}, from bytes to Markdown with metadata and links. Each extractor has its own "
         "process, and they take turns. CPU time is measured inside the processes, garbage collection included. A page "
         f"that takes more than {PAGE_TIMEOUT_S:.0f} s counts as empty. *Ready* is the time to import everything in a "
-        "new process, numpy included, and to extract a first small page. F1 compares bags of words and is the mean "
-        "over pages. It uses the extractor's own plain text (not timed), or its Markdown without addresses if it has "
-        "no plain text.",
+        "new process and to extract a first small page. F1 compares bags of words and is the mean over pages. It uses "
+        "the extractor's own plain text (not timed), or its Markdown without addresses if it has none.",
         [
             Comparison("CPU milliseconds a page", BASELINE, _compute_means(found), digits=1),
             Comparison("CPU milliseconds, 95th percentile", BASELINE, _compute_percentiles(times), digits=1),

@@ -228,7 +228,7 @@ class Questions:
 def build_agent_key(name: str, definition: Mapping[str, Any]) -> str:
     """Return a key for an agent's definition and place, which its name does not identify.
 
-    The key excludes the agent's tools: an allowance is for one tool, and the tools depend on what is served.
+    The key excludes the agent's tools: an allowance is for one tool, and the tools depend on the served toolsets.
     """
     max_name_chars = 31  # of the 64 that a row can hold
     fields = ("instructions", "origin", "place", "mcp")

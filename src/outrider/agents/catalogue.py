@@ -82,7 +82,7 @@ class Catalogue:
         ]
 
     async def load_rows(self, workspace: str | None = None) -> dict[str, Agent]:
-        """Return the agents saved for everybody and for the workspace, by name."""
+        """Return the agents saved for everyone and for the workspace, by name."""
         if self._database is None:
             return {}
         from sqlalchemy import select

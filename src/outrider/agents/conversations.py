@@ -167,7 +167,7 @@ class Conversations:
             await connection.execute(self._database.build_insert(conversations).values(row).on_conflict_do_nothing())
 
     async def get(self, conversation_id: str, call: Call | None = None) -> Conversation:
-        """Return the conversation. Raises NotFound, also if the caller of `call` may not see it."""
+        """Return the conversation. Raises NotFound if it is missing or hidden from the caller."""
         from sqlalchemy import select
 
         from outrider.agents.tables import conversations

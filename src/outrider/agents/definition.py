@@ -51,9 +51,9 @@ class Agent(BaseModel, extra="forbid", defer_build=True, frozen=True):
 
     Attributes:
         model: Profiles or `provider:model`, tried in this order; empty means the default model.
-        toolsets: Toolsets of which the agent gets all offered tools.
+        toolsets: Toolsets; the agent gets all of their offered tools.
         tools: Additional single tools, also `run_<name>` of other agents.
-        mcp: Other MCP servers of which the agent gets all tools; `server/tool` selects a single tool.
+        mcp: Other MCP servers; the agent gets all of their tools. `server/tool` selects a single tool.
         stakes: never_ask, low or high by tool name or `*`; a workspace's file can only raise stakes.
         origin: Where the definition comes from.
         place: The folder of its file; "" for a definition without one.

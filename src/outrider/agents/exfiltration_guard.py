@@ -58,7 +58,7 @@ class ExfiltrationGuard:
         return bool(is_known_url) or normalized in self._public.normalized_text
 
     def _find_repeating(self, sent: Iterable[str]) -> list[str]:
-        """Return the texts that repeat private text, as they are or decoded."""
+        """Return the texts that repeat private text, in their own form or decoded."""
         private_keys = self._private.keys - self._public.keys
         keyed: list[str] = []
         passages: dict[str, set[str]] = {}  # all are looked up at once, as a call may send thousands of texts
@@ -104,12 +104,15 @@ class _TextIndex:
 
 
 def _iter_sent(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts that a call would send outside: URLs, and all that a tool with effects is given."""
+    """Yield the texts that a call would send outside.
+
+    These are URLs, and all arguments of a tool with effects.
+    """
     for name, value in _read_arguments(tool, arguments).items():
         # Addresses need no scheme, and browsers ignore line breaks in them.
         is_sent = tool.effect == "act" or "url" in name.casefold()
         for text in _iter_strings(value):
-            # A text that begins with a URL counts as one URL, including its spaces.
+            # A text that begins with a URL is treated as one URL, including its spaces.
             yield from [text] if is_sent or URL_PATTERN.match(text.strip()) else URL_PATTERN.findall(text)
 
 

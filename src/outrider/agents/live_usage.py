@@ -47,7 +47,7 @@ async def sum_cost(database: Database, workspace: str, identity: str | None, sin
     Args:
         database: The database with the runs.
         workspace: The workspace; empty for callers without one.
-        identity: Only this person's runs; None for everybody in the workspace.
+        identity: Only this person's runs; None for everyone in the workspace.
         since: Seconds since the epoch.
     """
     # The row of such a run holds its full cost; for all other runs only their steps know it.

@@ -94,7 +94,7 @@ class RemoteTool(Tool):
         return RemoteArguments(parsed)
 
     def read_arguments(self, arguments: object, defaults: Mapping[str, str] | None = None) -> ReadArguments:  # noqa: ARG002
-        """Check the arguments; they are sent to the server as they are."""
+        """Check the arguments; they are sent to the server unchanged."""
         return ReadArguments(self.validate_arguments(arguments), parse_arguments(arguments))
 
     async def run(self, services: Services, call: Call, arguments: BaseModel) -> Result:  # noqa: ARG002
@@ -120,7 +120,7 @@ def assign_tool_names(server: str, originals: Collection[str], taken_names: Coll
     """Assign a name to each tool of a server: `<server>_<tool>`, at most 43 characters, without `__`.
 
     Names that are too long, reserved or not unique end in a digest of server and tool, so that they are the same in
-    every process, whatever else the server offers.
+    every process, regardless of the server's other tools.
     """
     min_server_chars = 8
     max_chars = MAX_REMOTE_NAME_CHARS - NAME_DIGEST_CHARS - 1

@@ -224,7 +224,7 @@ class ToolExecutor:
         if tool is None or not tool.open_world:
             return call
         if self._exfiltration_guard is None:
-            # The guard must know everything that the run has read, also in earlier attempts.
+            # The guard must know everything that the run has read, including earlier attempts.
             guard = ExfiltrationGuard(self.run.query)
             for file in self.run.state.get("given", []):
                 guard.record_result(None, file.get("content", ""))
@@ -324,7 +324,10 @@ def _extract_sources(result: Result) -> dict[str, dict[str, Any]]:
 
 
 def _extract_files(result: Result) -> list[dict[str, Any]]:
-    """Return the files that a call made: those of agents below as they are, and those written to the workspace."""
+    """Return the files that a call made.
+
+    Files of agents below are passed on; files written to the workspace are added.
+    """
     files = [
         {
             "id": item.fields["fileId"],

@@ -329,7 +329,7 @@ class Container:
 
     @cached_property
     def citations(self) -> CitationPool:
-        """Citation references that were assigned."""
+        """The pool of assigned citation references."""
         return CitationPool(self.database)
 
     @cached_property

@@ -24,7 +24,7 @@ class FilePublisher:
     async def publish_files(self, call: Call, files: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the files with `id`, `uri` and `content_type`; leave out those that are gone or cannot be saved.
 
-        Only the newest files get an artifact. The others stay as they are: with their path in the workspace.
+        Only the newest files get an artifact. The others keep their path in the workspace.
         """
         max_artifacts = 20  # each takes up space in the result
         unpublished = [file for file in files if "id" not in file]

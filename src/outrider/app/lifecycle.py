@@ -79,7 +79,7 @@ def _list_background_tasks(app: App) -> list[Callable[[], Coroutine[Any, Any, No
 
 
 async def _sweep_daily(app: App) -> None:
-    """Delete what is older than the settings keep, once something else has opened the database."""
+    """Delete expired data once something else has opened the database."""
     keep_days, seconds_per_day = app.loaded.settings.keep_days, 86_400
     await app.database.opened_event.wait()
     from outrider.app.identity_cleanup import sweep_identity_data

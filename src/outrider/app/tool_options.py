@@ -23,7 +23,10 @@ def build_tool_options(loaded: LoadedSettings) -> ToolOptions:
 
 
 def build_delegation_options(loaded: LoadedSettings, catalogue: Catalogue) -> DelegationOptions:
-    """Return the options of agents as tools, which count as configured if an agent or a model is defined."""
+    """Return the options of agents as tools.
+
+    They are configured if an agent or a model is defined.
+    """
     settings = loaded.settings
     folders = (catalogue.home, loaded.workspace / ".outrider" / "agents")
     has_agents = any(next(folder.glob("*.md"), None) for folder in folders)

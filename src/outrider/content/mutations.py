@@ -136,7 +136,7 @@ def add_contents(connection: "Connection", store: str, prepared: "Sequence[Prepa
             ids_by_hash[text_hash] = version.id
     insert_contents(connection, list(new.values()))
     requested = [ids_by_hash[item.values["hash"]] for item in prepared if not item.values["unasked"]]
-    # A content that was first saved automatically counts as added by request from now on.
+    # A content that was first saved automatically is from now on one that was added by request.
     for start in range(0, len(requested), ROWS_PER_STATEMENT):
         condition = table.c.id.in_(requested[start : start + ROWS_PER_STATEMENT])
         connection.execute(table.update().where(condition, table.c.unasked == 1).values(unasked=0))

@@ -150,7 +150,7 @@ def sum_content_bytes(connection: Connection, workspace: str, identity: str | No
     Args:
         connection: In a transaction.
         workspace: The workspace; empty for callers without one.
-        identity: Only this person's stores; None for everybody's in the workspace.
+        identity: Only this person's stores; None for everyone's in the workspace.
     """
     # Rows of callers without a workspace hold NULL.
     stores = content_stores.c

@@ -1,6 +1,6 @@
 """Purge the rows of deleted stores and contents in small batches.
 
-A store or content counts as deleted as soon as its own row is gone: every query joins that row. Its chunks and vectors
+A store or content is deleted as soon as its own row is gone: every query joins that row. Its chunks and vectors
 are in a dozen indexes, so a deletion only records them as pending, and a background task deletes them in batches. If
 the process is killed, the next one continues from the record.
 """

@@ -112,7 +112,7 @@ def load_record_page(connection: "Connection", store: str, offset: int, limit: i
 
 
 def find_by_source(connection: "Connection", store: str, source: str) -> ContentRecord | None:
-    """Return the content of a store with this source; None also for an empty source."""
+    """Return the content of a store with this source; None if the source is empty or unknown."""
     from sqlalchemy import select
 
     from outrider.content.tables import contents as table

@@ -19,7 +19,7 @@ from outrider.core.database.database import Database
 SearchMode = Literal["keyword", "semantic", "hybrid"]
 OVERFETCH_FACTOR = 2  # rank this many times the wanted hits, as some may have been deleted in the meantime
 Ranking = Sequence[tuple[str, float]]
-CALIBRATION_DEPTH = 100  # with so many results, the lowest score counts as common background
+CALIBRATION_DEPTH = 100  # with so many results, the lowest score is taken for common background
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ def sum_artifact_bytes(connection: Connection, workspace: str, identity: str | N
     Args:
         connection: In a transaction.
         workspace: The workspace; empty for callers without one.
-        identity: Only this person's artifacts; None for everybody's in the workspace.
+        identity: Only this person's artifacts; None for everyone's in the workspace.
     """
     # Rows of callers without a workspace hold NULL.
     owned = artifacts.c.workspace == workspace

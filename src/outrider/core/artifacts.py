@@ -127,7 +127,7 @@ class ArtifactStore:
         return artifact
 
     async def get(self, uri: str, workspace: str | None = None) -> Artifact:
-        """Return the artifact with that URI or bare id. Raises NotFound, also if it is not of `workspace`."""
+        """Return the artifact with that URI or bare id. Raises NotFound, even if only another workspace has it."""
         from sqlalchemy import select
 
         from outrider.core.tables import artifacts
@@ -207,7 +207,7 @@ class ArtifactStore:
             return await self.storage.read_range(artifact.id, start, stop)
 
     async def read(self, uri: str, workspace: str | None = None) -> tuple[Artifact, bytes]:
-        """Return the artifact with its bytes. Raises NotFound as `get`, also if the file is gone."""
+        """Return the artifact with its bytes. Raises NotFound like `get`, and if the file is gone."""
         artifact = await self.get(uri, workspace)
         with _translate_missing_file(uri):
             return artifact, await self.storage.read(artifact.id)

@@ -98,7 +98,7 @@ class CallRecord:
 
 @dataclass
 class RecordedCall:
-    """A call in progress, with its arguments as far as they are read, and in the end its result."""
+    """A call in progress: its arguments once they are read, and its result at the end."""
 
     arguments: dict[str, Any] = field(default_factory=dict)
     result: Result | None = None

@@ -26,7 +26,7 @@ class OutriderError(Exception):
     """Base of all errors that a model may read.
 
     Args:
-        message: What is wrong, in one sentence that names the field or the thing.
+        message: The problem, in one sentence that names the field or the object.
         hint: The shortest remedy, as an instruction. May be empty.
         code: A stable machine name, finer than the kind (for instance `captcha`); default: the kind.
         details: JSON-able facts for programs.

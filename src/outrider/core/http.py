@@ -53,7 +53,7 @@ class HttpClient:
         self._guard.check_url(url)
 
     async def is_public(self, url: str) -> bool:
-        """Return whether all addresses of a host are of the public internet. Raises as `request` does."""
+        """Return whether all addresses of a host are public. Raises as `request` does."""
         from outrider.core.egress.addresses import classify_address
 
         target = self._guard.check_url(url)
@@ -92,7 +92,7 @@ class HttpClient:
                 allowed.
 
         Returns:
-            The response, whatever its status.
+            The response, with any status.
 
         Raises:
             Refused: code `egress`; the message names what was refused, the hint the setting.

@@ -20,7 +20,7 @@ class Installation:
     """How the running Outrider was installed.
 
     Attributes:
-        method: The installer; `pip` also if it is unknown.
+        method: The installer; `pip` if it is unknown.
         has_uv: Whether uv made its environment, which then may have no pip.
         extras: The extras that a reinstallation must name again, or they would be lost.
     """
@@ -52,7 +52,7 @@ class Installation:
         return commands.get(self.method, f"{'uv pip' if self.has_uv else 'pip'} install {package}")
 
     def adapt_commands(self, text: str) -> str:
-        """Return a remedy whose commands can be typed as they are: uvx does not install `outrider`."""
+        """Return a remedy with commands that work here: uvx does not install `outrider`."""
         return re.sub(r"(?<=`)outrider (?=\w)", "uvx outrider ", text) if self.method == "uvx" else text
 
 

@@ -105,6 +105,6 @@ class RateLimiter:
             await anyio.sleep(max(wait, 0.0))
         except anyio.get_cancelled_exc_class():
             if name in self._local_free_at:
-                self._local_free_at[name] -= interval  # a turn that is not taken delays nobody
+                self._local_free_at[name] -= interval  # an unused turn delays no other call
             raise
         return True

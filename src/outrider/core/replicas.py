@@ -10,7 +10,7 @@ from outrider.core.database.database import Database
 from outrider.core.tables import replicas
 
 HEARTBEAT_INTERVAL_S = 2.0
-HEARTBEAT_TIMEOUT_S = 6.0  # a process without a heartbeat for this time counts as dead
+HEARTBEAT_TIMEOUT_S = 6.0  # a process without a heartbeat for this time is dead
 
 
 class ReplicaRegistry:

@@ -24,7 +24,7 @@ SEMAPHORE_TABLE_SQL = """
         PRIMARY KEY (name, number)
     )
 """
-# New permits count as just used, or they would be deleted before their first use.
+# New permits are marked as just used, or they would be deleted before their first use.
 INSERT_PERMITS_SQL = """
     INSERT INTO rate_places_1 SELECT :name, number, '', extract(epoch FROM clock_timestamp())
     FROM generate_series(1, :most) AS number ON CONFLICT DO NOTHING

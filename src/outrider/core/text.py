@@ -105,7 +105,7 @@ def format_count(count: int, one: str, many: str = "") -> str:
 def count_tokens(text: str) -> int:
     """Return the exact length in tokens of the o200k vocabulary (gpt-4o).
 
-    Special tokens count as plain text, and lone surrogates as the replacement character that is sent for them.
+    Special tokens are counted as plain text, and lone surrogates as the replacement character that is sent for them.
     """
     try:
         return len(_load_tokenizer().encode(text))
@@ -149,7 +149,7 @@ ACCENT_MARKS = re.compile(
     "\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\u00ad\u200d]+"
 )
 # Scripts that do not separate words by spaces: Thai, Lao, Burmese, Khmer, kana, Han, and Hangul, where
-# particles are attached to the word. Each pair of letters counts as a term.
+# particles are attached to the word. Each pair of letters is a term.
 UNSPACED_LETTERS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]+"

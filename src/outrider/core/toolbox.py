@@ -143,7 +143,7 @@ class Toolbox:
         raise NotFound(f"no tool {name[:100]!r}", hint=hint, code="unknown_tool")
 
     def list_toolsets(self) -> list[Toolset]:
-        """Return the toolsets of which at least one tool is offered."""
+        """Return the toolsets that offer at least one tool."""
         used = {tool.toolset for tool in self.tools.values()}
         return [
             toolset

@@ -22,7 +22,7 @@ STRAY_SELECTOR = re.compile(
 # The marks of this module and of citations, in any spelling that a model could take for them.
 BOUNDARY_MARK = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8](?=[\s/\uff0f\u2215\u2044]*untrusted)", re.IGNORECASE)
 OPENED_BOUNDARY = re.compile(r"<untrusted-(\d{12}) from=")
-# Also of a boundary inside another, whose first character is escaped.
+# Boundaries inside another one match, too; their first character is escaped.
 BOUNDARY_NUMBER = re.compile(r"(?<=[<;]untrusted-)\d{12}(?= from=)|(?<=[<;]/untrusted-)\d{12}(?=>)")
 CITATION_MARK = re.compile(r"([:\uff1a]\s*cite)\s*(?=[\[\uff3b])", re.IGNORECASE)
 # Single joiners stay between letters of scripts that need them (Arabic to Indic) and between emoji.
@@ -90,7 +90,7 @@ def _remove_joiners(text: str) -> str:
 def _is_visible(letter: str) -> bool:
     if letter in "\n\t\u200c\u200d":
         return True
-    # The tag block U+E0000 is of category Cf.
+    # The tag block U+E0000 has category Cf.
     return unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Co", "Cn"} and not BLANK_LETTERS.match(letter)
 
 

@@ -62,7 +62,7 @@ class ServedFile:
 
 
 async def require_artifact(request: Request) -> Artifact:
-    """Return the artifact of the path. Raises NotFound, also if the viewer may not see it."""
+    """Return the path's artifact. Raises NotFound, even if the viewer just may not see it."""
     found = await get_services(request).artifacts.get(request.path_params["key"])
     if not can_view(request, ResourceOwner(found.workspace, found.identity)):
         raise NotFound("no such file", hint="it may have expired")

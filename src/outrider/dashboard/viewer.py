@@ -28,7 +28,7 @@ class Viewer:
     credential: str = ""
 
     def __str__(self) -> str:
-        """Return the name shown beside this viewer's decisions."""
+        """Return the name shown next to this viewer's decisions."""
         return f"{self.person} (dashboard)" if self.person else f"dashboard (browser {self.browser[:4]})"
 
 

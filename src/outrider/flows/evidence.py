@@ -100,7 +100,7 @@ def find_contradiction(target: Target, candidate: ElementCandidate) -> str | Non
         if not candidate.row:
             return "its row no longer exists"
         return f"it is in the row {candidate.row!r}, not {target.row!r}"
-    # In another language, its heading and the texts beside it are no evidence.
+    # In another language, its heading and the texts next to it are not evidence.
     if other := _find_other_subject(target, candidate):
         return other
     if not is_translated and _has_other_heading(target, candidate) and not _may_change_heading(target, candidate):
@@ -141,7 +141,7 @@ def find_other_column(target: Target, candidate: ElementCandidate) -> str:
 
 
 def find_other_text(target: Target, candidate: ElementCandidate) -> str:
-    """Return how the text beside a candidate differs, as a sentence, or ""."""
+    """Describe in a sentence how the text next to a candidate differs, or return ""."""
     units, present_units = list_units(target.near), list_units(candidate.near)
     if units and present_units and not units & present_units:
         present_names, names = ", ".join(sorted(present_units)), ", ".join(sorted(units))
@@ -183,7 +183,10 @@ def list_row_titles(element: Target | ElementCandidate) -> set[str]:
 
 
 def remove_dates(near: str) -> str:
-    """Return the texts beside an element without dates, which change; a date on its own, as in calendars, stays."""
+    """Return the texts next to an element, without dates, which change.
+
+    A date on its own, as in calendars, stays.
+    """
     return PIECE_MARK.join(each for each in near.split(PIECE_MARK) if not _is_day(each)) or near
 
 
@@ -239,7 +242,7 @@ def find_other_choice(
     """Return which other effect a press would have: a changed choice in its form, a new cost, or a reversed switch.
 
     Args:
-        target: The button as it was.
+        target: The recorded button.
         candidate: The current button.
         chosen: The keys of fields that this run has set itself.
         settable: The keys of fields that any step of the flow sets, perhaps in an earlier run of the same page.
@@ -275,7 +278,7 @@ def _find_addition(
 
 
 def name_choice(attributes: Mapping[str, str], name: str) -> str:
-    """Return the key of a field in the `choices` of a button beside it: see `scripts/evidence.js`."""
+    """Return the key of a field in the `choices` of a button next to it: see `scripts/evidence.js`."""
     return (attributes.get("name") or attributes.get("id") or name)[:60]
 
 
@@ -318,7 +321,10 @@ def _is_only(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def _is_same_text(target: Target, candidate: ElementCandidate) -> bool:
-    """Compare the row or the text beside it; numbers such as prices may change if its attributes still identify it."""
+    """Compare the row, or the text next to the element.
+
+    Numbers such as prices may change if the element's attributes still identify it.
+    """
     if has_telling_row(target) and not differs(target.row, candidate.row):
         return True
     if remove_dates(target.near) and _has_same_pieces(target, candidate):
@@ -367,7 +373,7 @@ def _split_pieces(near: str) -> list[str]:
 
 
 def _has_same_pieces(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether both have the same texts beside them, perhaps in another order of columns."""
+    """Return whether both have the same texts next to them, perhaps in another order of columns."""
     return _split_pieces(target.near) == _split_pieces(candidate.near)
 
 

@@ -17,7 +17,7 @@ class Column(FlowModel):
     """One value of each row, and where to find it.
 
     Attributes:
-        label: The head of a table's column, or the label beside the value.
+        label: The header of a table's column, or the label next to the value.
         part: A part of the row or item.
         selector: A CSS selector in the row or item, if nothing else identifies the value.
         value: A fixed text with placeholders, such as `${row.id}`.

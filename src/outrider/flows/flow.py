@@ -33,7 +33,7 @@ STEP_KINDS = (
     "flow",
     "tool",
 )
-# The kinds that contain other steps; a step with only `when` and `steps` is of kind `steps`.
+# The kinds that contain other steps; a step with only `when` and `steps` has the kind `steps`.
 BLOCK_KINDS = ("each", "pages", "steps")
 # The fields that only some kinds of steps have.
 KIND_FIELDS: dict[str, tuple[str, ...]] = {

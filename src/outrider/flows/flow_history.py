@@ -28,7 +28,7 @@ class FlowSummary:
 
 @dataclass(frozen=True)
 class FlowVersion:
-    """A version of a flow, as it was saved or ran.
+    """A saved or executed version of a flow.
 
     Attributes:
         version: Its number.

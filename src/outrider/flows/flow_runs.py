@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # SQLAlchemy is loaded when a query is made
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 RunState = Literal["due", "running", "waiting", "stopped", "done"]
-LEASE_S = 30.0  # another machine's process without a heartbeat for so long counts as dead
+LEASE_S = 30.0  # another machine's process without a heartbeat for so long is dead
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class DatabaseJournal(StepJournal):
 def build_owner_key(call: Call) -> str:
     """Return the key of the person whose runs, schedules and approvals a call may see, in its workspace.
 
-    Person and workspace come from the sign-in, or else from the host. All callers without either count as one person.
+    Person and workspace come from the sign-in, or else from the host. Callers without either are treated as one person.
     """
     names = (call.workspace or "", call.identity or "")
     return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()

@@ -81,7 +81,7 @@ PHRASES = re.compile(
 
 
 def split_words(text: str) -> set[str]:
-    """Return the words of a text; a verb of two words counts as one."""
+    """Return the words of a text; a verb of two words is one word."""
     plain = re.sub(r"\be-(?=mail)", "e", _simplify(text).replace("’", "'"))
     plain = PHRASES.sub(lambda match: "_".join(each for each in match.groups() if each), plain)
     return set(re.findall(r"[\w']+|[>→»]", plain))
@@ -198,7 +198,7 @@ UNIT_WORDS = MEASURE_WORDS | split_words(
     "monate jahre"
 )
 LINKING_WORDS = split_words(
-    "of per in for by as from je pro von für der des por par en de du del della di do da van"  # also of genitives
+    "of per in for by as from je pro von für der des por par en de du del della di do da van"  # including genitives
 )
 
 

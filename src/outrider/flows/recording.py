@@ -14,7 +14,7 @@ from outrider.flows.origins import read_origin
 
 
 class RecordedPage(Protocol):
-    """A page as it was before or after an action."""
+    """The state of a page before or after an action."""
 
     @property
     def url(self) -> str: ...

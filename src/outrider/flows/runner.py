@@ -61,7 +61,7 @@ class FlowRunner:
         page: The page.
         values: The values of its parameters.
         secrets: The values of the secrets of each flow, by the flow's name.
-        journal: The records of the run's steps, also of earlier attempts.
+        journal: The records of the run's steps, including earlier attempts.
         is_new_page: Whether the page must first be restored to the state of the earlier attempt.
         needs_consent: Returns whether a person must be asked before a step.
         patience_s: How long to wait for an element.

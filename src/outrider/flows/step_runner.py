@@ -80,7 +80,10 @@ class FlowPage(Protocol):
         ...
 
     def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
-        """Return the message of an unexpected dialog that was dismissed, once; with `is_open` also of an open one."""
+        """Return the message of an unexpected dialog that was dismissed, once.
+
+        With `is_open`, an open dialog is reported, too.
+        """
         ...
 
     async def read_outline(self) -> str:

@@ -69,7 +69,7 @@ class QuotaCounters:
         A reservation ends with `release`, or after a minute.
 
         Args:
-            name: What is limited.
+            name: The limited quantity.
             limit: How many may be active at the same time.
             count_active: Returns how many are active, in the given transaction.
         """

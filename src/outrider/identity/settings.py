@@ -61,7 +61,7 @@ class Quota(BaseModel, extra="forbid", defer_build=True):
 
 
 class QuotaSettings(BaseModel, extra="forbid", defer_build=True):
-    """Quotas of persons and workspaces by name, `*` for all that are not named."""
+    """Quotas of persons and workspaces by name; `*` is for all others."""
 
     people: dict[str, Quota] = Field(
         {},

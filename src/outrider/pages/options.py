@@ -15,7 +15,7 @@ class ReadOptions:
     Attributes:
         max_age: Seconds within which a cached copy is returned without asking the server; 0 always asks. By default
             the setting `pages.max_age`, or longer if the server says that the page stays fresh.
-        main: Whether to leave out navigation and whatever else surrounds the main content.
+        main: Whether to leave out navigation and everything else around the main content.
         robots: Whether to obey robots.txt; by default what the setting `pages.robots` says.
         render: Whether a browser runs the page's scripts first. `auto` renders pages that are nearly empty without
             their scripts or hide behind a robot check.

@@ -331,7 +331,7 @@ class Pages:
 
     @contextmanager
     def _limit_render_time(self) -> Generator[None]:
-        """Ignore a browser that fails or takes too long, so that what was read without it is not lost."""
+        """Ignore a browser that fails or takes too long, and keep the page read without it."""
         reserved_s = 1.0  # of the page's time, for the steps after rendering
         seconds_left = anyio.current_effective_deadline() - anyio.current_time()
         with suppress(OutriderError), anyio.move_on_after(max(seconds_left - reserved_s, 0)):

@@ -198,7 +198,7 @@ def spell_out_names(text: str) -> str:
 def extract_content_words(query: str) -> list[str]:
     """Return the beginnings of a query's words that their other forms share, each once.
 
-    Typical question words are left out unless there are no others.
+    Typical question words are left out unless the question has only those.
     """
     words = dict.fromkeys(extract_terms(query))
     content = [word for word in words if _stem_word(word) not in _stem_question_words()] or list(words)

@@ -1,6 +1,6 @@
 """Split Markdown into passages, and passages into sentences.
 
-A passage is what is ranked: a few hundred characters under the same headings. A sentence group is what is shown of it.
+Passages are ranked: each has a few hundred characters under the same headings. Sentence groups of them are shown.
 """
 
 import re
@@ -40,7 +40,7 @@ def split_passages(markdown: str, code_blocks: Sequence[tuple[int, int]]) -> lis
     path: list[tuple[int, str]] = []
     start: int | None = None
     headings: tuple[str, ...] = ()
-    max_headings = 30_000  # further ones count as text, because each begins a passage
+    max_headings = 30_000  # further ones are treated as text, because each begins a passage
     for begin, end in _iter_blocks(markdown):
         if end <= begin or markdown[begin:end].isspace():
             continue

@@ -30,7 +30,7 @@ class ReaderInput:
         max_pages: Pages of a paged document to read at most.
         first_page: The number of the page at which to start a PDF.
         file: The name of the file to read from an archive; empty for a list of its files.
-        time_limit_s: Seconds after which a paged document is returned as far as it was read.
+        time_limit_s: Seconds after which a paged document is returned with the pages read so far.
         read_nested: Reads a file inside this one; without it such files are only listed.
         links: How to write links in the Markdown of a web page: `inline`, as `references` at its end, or `none`.
         images: Whether the Markdown of a web page shows images that have a text of their own.

@@ -249,7 +249,7 @@ def match_twin(ours: Document, twin: str, html: str) -> ShownTwin | None:
 
 
 def drop_lines(markdown: str, unseen_lines: frozenset[str]) -> str:
-    """Return Markdown without comments and without these lines; listings stay as they are."""
+    """Return Markdown without comments and without these lines; listings stay unchanged."""
     parts = []
     for is_code, text in _split_code(HIDDEN_MARKDOWN.sub("", markdown)):
         lines = text.split("\n")
@@ -258,7 +258,7 @@ def drop_lines(markdown: str, unseen_lines: frozenset[str]) -> str:
 
 
 def resolve_links(markdown: str, base: str) -> str:
-    """Return Markdown with absolute links and pictures; code stays as it is."""
+    """Return Markdown with absolute links and pictures; code stays unchanged."""
 
     def resolve_target(match: re.Match[str]) -> str:
         target = match["target"]

@@ -30,7 +30,7 @@ class Step(BaseModel, extra="forbid", defer_build=True):
 
 
 class SuccessCriteria(BaseModel, extra="forbid", defer_build=True):
-    """When the workflow counts as successful."""
+    """The conditions under which the workflow is successful."""
 
     description: LongText
     requiredArtifacts: Annotated[list[ShortName], Field(max_length=50)] = []

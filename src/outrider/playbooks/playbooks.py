@@ -132,7 +132,7 @@ class PlaybookStore:
         return count, latest
 
     async def get(self, call: Call, name: str) -> Playbook:
-        """Return the playbook with that id. Raises NotFound, also if it is another assistant's."""
+        """Return the playbook with that id. Raises NotFound, even if another assistant has it."""
         from sqlalchemy import select
 
         from outrider.playbooks.tables import playbooks

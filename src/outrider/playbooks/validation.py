@@ -23,7 +23,7 @@ def list_problems(workflow: Workflow, tools: Collection[str] = ()) -> list[str]:
     """Return a sentence for each problem, beginning with the field; empty for a valid workflow.
 
     Data that no earlier step provides is a problem only if the workflow declares its inputs; else it
-    counts as an input.
+    is treated as an input.
 
     Args:
         workflow: The workflow to check.

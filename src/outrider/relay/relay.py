@@ -217,7 +217,7 @@ class Relay:
     def _handle_loss(self, connection: DaemonConnection) -> None:
         """Hand the lines that a lost connection has not answered to the next daemon."""
         max_losses_per_minute = 4
-        max_deaths = 2  # then the line counts as the cause of the deaths
+        max_deaths = 2  # then the line is taken for the cause of the deaths
         connection.socket.close()
         if connection is self._current:
             self._current = None

@@ -98,7 +98,7 @@ def redact_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _mask_secret(text: str, secret: str) -> str:
-    window_chars = 8  # a piece of a key this long counts as a leak
+    window_chars = 8  # a piece of a key this long is a leak
     size = min(window_chars, len(secret))
     lowered, secret = text.lower(), secret.lower()
     if len(lowered) != len(text):  # a letter with a longer lower case shifts positions
@@ -120,7 +120,7 @@ def _mask_secret(text: str, secret: str) -> str:
 
 
 def is_html_page(content_type: str, text: str) -> bool:
-    """Return whether the body is a web page, and neither JSON, whatever its header claims, nor a feed."""
+    """Return whether the body is a web page, not JSON or a feed, regardless of its header."""
     if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} or "atom+xml" in content_type.lower():
         return False
     return "html" in content_type.lower() or HTML_START.match(text) is not None

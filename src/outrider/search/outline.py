@@ -1,6 +1,6 @@
 """Find search results in the outline of a page: headings that are links, and the text up to the next one.
 
-This works for nearly every result page, whatever its class names, and for accessibility trees, which have none.
+This works for nearly every result page with any class names, and for accessibility trees, which have none.
 """
 
 import json

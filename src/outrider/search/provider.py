@@ -57,7 +57,7 @@ class Query:
     caller: Call | None = field(default=None, compare=False, repr=False)
 
     def covers_date(self, published: str | None) -> bool:
-        """Return whether a result is of the days asked for, as far as its date is known."""
+        """Return whether a result may be of the requested days; True if its date is unknown."""
         try:
             day = date.fromisoformat((published or "")[:10])
         except ValueError:
@@ -105,7 +105,10 @@ class Query:
         return [site for site in self.exclude if not split_site(site)[1]] or None
 
     def find_first_day(self, today: date) -> date | None:
-        """Return the first day of publication, also for an age, for providers that take no ages."""
+        """Return the first day of publication, computed from an age if necessary.
+
+        It is for providers that take no ages.
+        """
         days = {"day": 1, "week": 7, "month": 31, "year": 366}
         return today - timedelta(days=days[self.freshness]) if self.freshness else self.since
 
@@ -281,7 +284,7 @@ class PageOpener(Protocol):
         ...
 
     async def open_page(self, url: str) -> RenderedPage:
-        """Return the page of an address once it has loaded, whatever its status. Raises OutriderError."""
+        """Return the page of an address once it has loaded, with any status. Raises OutriderError."""
         ...
 
 

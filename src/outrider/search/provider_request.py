@@ -106,7 +106,7 @@ async def query_provider(
 
 
 def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, tuple[str, ...]]:
-    """Return the query as the provider can take it, and a note for everything that it cannot honour.
+    """Return the query in a form that the provider supports, and a note for each unsupported option.
 
     Raises `unsupported` for a mode or a page that the provider does not have.
     """

@@ -104,7 +104,7 @@ class DrainingServer(uvicorn.Server):
             self._streams.close_all()
 
         def cancel_requests() -> None:
-            # Since Python 3.12.1 a server counts as closed only when its last connection is.
+            # Since Python 3.12.1 a server is closed only when its last connection is.
             for task in self.server_state.tasks:
                 task.cancel()
 

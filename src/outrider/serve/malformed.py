@@ -20,7 +20,7 @@ from outrider.serve.surrogates import replace_surrogate_escapes
 
 
 class MalformedMessageMiddleware:
-    """Treats messages over HTTP as they are treated over stdio.
+    """Treats messages over HTTP like messages over stdio.
 
     Malformed ones get the same error; the SDK would acknowledge a request with an unusable id like a notification. Lone
     surrogates are replaced. Requests of one session under the same id wait for each other, because the SDK sends only

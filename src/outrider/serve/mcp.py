@@ -378,7 +378,7 @@ async def parse_text_arguments(ctx: ServerRequestContext[Any, Any], call_next: C
         try:
             parsed = parse_arguments(arguments)
         except InvalidInput:
-            # Every tool refuses this name and explains what is wrong.
+            # Every tool refuses this name and explains the problem.
             parsed = {RAW_ARGUMENT: arguments if isinstance(arguments, str) else json.dumps(arguments)}
         ctx = replace(ctx, params={**(ctx.params or {}), "arguments": parsed})
     return await call_next(ctx)

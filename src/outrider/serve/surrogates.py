@@ -22,7 +22,7 @@ def replace_surrogate_escapes(line: str) -> str:
 
 
 def replace_surrogates(value: Any) -> Any:
-    """Replace lone surrogates in JSON-able data; other values stay as they are."""
+    """Replace lone surrogates in JSON-able data; other values stay unchanged."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

@@ -24,7 +24,7 @@ class SettingsLayer:
     Attributes:
         origin: Name of the source for people.
         values: The settings, nested.
-        warnings: What was ignored, and why.
+        warnings: The ignored values, with reasons.
         extended_lists: Paths of lists that this layer's values extend instead of replacing them.
     """
 
@@ -216,7 +216,7 @@ def _read_json_object(path: Path) -> dict[str, Any]:
 
 
 def flatten_values(values: Mapping[str, Any], above: SettingPath = ()) -> list[tuple[SettingPath, Any]]:
-    """Return every value with its path, a tuple of names; an empty object counts as a value."""
+    """Return every value with its path, a tuple of names; an empty object is a value."""
     max_depth = 8  # deeper than any setting
     flat: list[tuple[SettingPath, Any]] = []
     for name, value in values.items():

@@ -44,7 +44,7 @@ class LoadedSettings:
     Attributes:
         settings: The validated values.
         origins: The origin of each value; values without one are defaults.
-        warnings: What was ignored, and why.
+        warnings: The ignored values, with reasons.
         environ: The environment that was read; providers find their keys there.
         workspace: The working directory, from which relative paths start.
         servers_file: The file of other MCP servers, which may change while the process runs.
@@ -229,7 +229,7 @@ def _describe_origin(setting: SettingPath, origins: Mapping[SettingPath, str]) -
 def _suggest_setting(location: tuple[Any, ...]) -> str:
     section: Any = Settings
     for part in location[:-1]:
-        # Entries of a dictionary (profiles, servers) have the same model, whatever their name.
+        # All entries of a dictionary (profiles, servers) have the same model.
         fields = getattr(section, "model_fields", None)
         section = fields[part].annotation if fields and part in fields else next(iter(get_args(section)[1:]), None)
     if not (isinstance(section, type) and issubclass(section, BaseModel)):

@@ -85,7 +85,7 @@ class Watch:
         name: Its name, or the target's label.
         target: What it looks at.
         schedule: When it looks.
-        strict: Whether dates, times, counters and the order of lines count as changes.
+        strict: Whether dates, times, counters and the order of lines are changes, too.
         notify: Names of the notices sent after a change.
         state: Whether it is active or paused.
         next_at, looked_at, changed_at: Seconds since the epoch; 0 is never.

@@ -104,7 +104,7 @@ def _format_table(table: tuple[list[str], list[dict[str, Any]]], export_format: 
 
 
 def format_cell(value: Any) -> str:
-    """Return a value as the text of a cell; JSON for what is neither text nor None."""
+    """Return a value as the text of a cell; JSON unless it is text or None."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

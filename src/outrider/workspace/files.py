@@ -35,7 +35,7 @@ EntryKind = Literal["file", "dir", "both"]
 class FileText:
     """Lines `start` to `end` of a file of `lines` lines (from 1, inclusive; 0 to 0 of an empty file).
 
-    `sha256` is of the whole file's bytes. For a file too large to be read as a whole it is empty, and `lines` is
+    `sha256` is the hash of the whole file. For a file too large to be read as a whole it is empty, and `lines` is
     None unless the end was read.
     """
 

@@ -20,7 +20,7 @@ TABLES_LOCK_ID = 0x64626F73
 async def prepare_tables(url: URL) -> None:
     """Create or migrate the tables on Postgres, in one process at a time and in a thread.
 
-    DBOS builds indexes concurrently, which waits for every open transaction on the database, also those of this event
+    DBOS builds indexes concurrently, which waits for every open transaction on the database, even those of this event
     loop. So this must not block the loop or be awaited within a transaction. If the tables are up to date, nothing is
     changed and no permission to change them is needed.
     """

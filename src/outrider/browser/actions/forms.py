@@ -172,7 +172,8 @@ class Forms:
 
     async def _write_text(self, text: str, delay: float, *, replaces: bool) -> None:
         """Write into the focused field; the last character is a key press, so that key listeners run."""
-        # Brackets and quotes are no keys, because editors close them; the signs open lists of mentions and commands.
+        # Brackets and quotes are inserted instead of pressed, because editors would close them. The signs are pressed,
+        # because they open lists of mentions and commands.
         keys = {character: character for character in f"{string.ascii_letters}{string.digits}@#/:"}
         if not text:
             if replaces:

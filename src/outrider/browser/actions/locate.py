@@ -100,7 +100,7 @@ class ElementLocator:
 
         Args:
             query: The element.
-            action: `click`, `hover`, `fill`, `select` …; decides what counts as an obstacle.
+            action: `click`, `hover`, `fill`, `select` …; decides which elements are obstacles.
             steady: Wait for some frames even if nothing seems to move.
             strict: Refuse a reference whose element has changed its role or name.
             carried: The reference of the dragged element, which may cover the point.

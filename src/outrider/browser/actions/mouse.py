@@ -46,7 +46,7 @@ class MouseGesture:
 
 
 async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "") -> ActionOutcome:
-    """Make a gesture at points of the viewport or of an element, whatever is there.
+    """Make a gesture at points of the viewport or of an element, regardless of their content.
 
     Raises:
         InvalidInput: A point is missing, or outside of the viewport.

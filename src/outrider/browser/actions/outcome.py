@@ -234,7 +234,7 @@ class ActionLog:
     Attributes:
         total: The number of the last action.
         is_approved: Whether the running call was allowed by a person.
-        secrets: Texts that are recorded as secrets in whatever field they are typed.
+        secrets: Texts that are recorded as secrets, whichever field they are typed into.
         staged: Workspace paths of uploaded files, by the path of our copy.
     """
 
@@ -344,7 +344,7 @@ async def read_milestones(scripts: PageScripts, frame: Frame | None = None) -> P
 
 
 def is_secret_field(element: Mapping[str, Any]) -> bool:
-    """Return whether what is typed into an element must not be stored."""
+    """Return whether text typed into an element must not be stored."""
     attributes = element.get("attributes") or {}
     names = (element.get("name", ""), attributes.get("name", ""), attributes.get("id", ""))
     return bool(element.get("secret")) or any(is_secret_name(str(name)) for name in names)

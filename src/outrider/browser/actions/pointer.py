@@ -100,7 +100,7 @@ class Pointer:
         modifiers: tuple[str, ...] = (),
         hold_s: float = 0.0,
     ) -> None:
-        """Press and release a button at a point of the viewport, whatever is there."""
+        """Press and release a button at a point of the viewport, regardless of its content."""
         if not hold_s:
             await self.page.dispatch_mouse("click", *point, button=button, count=count, modifiers=modifiers)
             return

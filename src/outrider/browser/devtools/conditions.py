@@ -40,7 +40,7 @@ class Conditions:
     Attributes:
         geolocation: Latitude and longitude in degrees.
         cpu_slowdown: The factor by which the processor seems slower.
-        headers: Sent with every request, whatever site it goes to.
+        headers: Sent with every request to every site.
     """
 
     network: NetworkSpeed = "online"

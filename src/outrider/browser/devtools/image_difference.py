@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from outrider.browser.protocol.page import BrowserPage
 from outrider.browser.protocol.scripts import ISOLATED_WORLD
 
-# Draws changed pixels in red and the rest of the second picture pale. Areas of only one picture count as changed.
+# Draws changed pixels in red and the rest of the second picture pale. Areas that only one picture has are changed.
 COMPARE_SCRIPT = """async (first, second, tolerance) => {
   const decode = async data => {
     const bytes = Uint8Array.from(atob(data), letter => letter.charCodeAt(0))

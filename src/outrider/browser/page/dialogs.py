@@ -94,7 +94,7 @@ class Dialogs:
         return lambda: self._watchers.remove(watcher) if watcher in self._watchers else None
 
     def preset_answer(self, *, accept: bool, text: str | None = None) -> None:
-        """Set the answer to the next confirm() or prompt(), whatever the policy."""
+        """Set the answer to the next confirm() or prompt(), regardless of the policy."""
         self._preset_answer = (accept, text)
 
     def list_since(self, total: int) -> list[Dialog]:

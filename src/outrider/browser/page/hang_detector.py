@@ -8,7 +8,7 @@ from outrider.browser.protocol.cdp import BrowserGone
 from outrider.browser.protocol.page import BrowserPage
 from outrider.core.errors import Unavailable
 
-ANSWER_TIMEOUT_S = 5.0  # a page that is busy for longer counts as hanging
+ANSWER_TIMEOUT_S = 5.0  # a page that is busy for longer is hanging
 REOPEN_HINT = "reopen the session; it goes back to that address"
 
 
@@ -36,7 +36,7 @@ class HangDetector:
         return Unavailable(message, code="page_hangs", hint=REOPEN_HINT, details={"url": page.url})
 
     async def detect_hang(self, page: BrowserPage) -> bool:
-        """Probe a page and return whether it hangs; an open dialog does not count as a hang."""
+        """Probe a page and return whether it hangs; an open dialog is not a hang."""
         known_hang_timeout_s = 1.0  # for a page that was hanging before
         is_storm = self._dialogs.is_storm
         if page.lost or (self._dialogs.open_dialog and not is_storm):

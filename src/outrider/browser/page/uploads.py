@@ -1,6 +1,6 @@
 """Copy workspace files for a page's file inputs.
 
-Nobody can replace the copies before the browser reads them.
+The copies cannot be replaced before the browser reads them.
 """
 
 import os

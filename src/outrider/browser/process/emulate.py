@@ -90,7 +90,7 @@ async def fit_window(channel: TargetChannel, size: tuple[int, int]) -> None:
 
 
 def strip_headless_marker(user_agent: str) -> str:
-    """Return the user agent of the same browser with windows."""
+    """Return the user agent without the marker of headless mode."""
     return user_agent.replace("HeadlessChrome/", "Chrome/")
 
 

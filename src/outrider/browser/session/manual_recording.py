@@ -65,7 +65,7 @@ async def record_person(
             await page.add_channel_setup(lambda channel, page=page: recorder.set_up_channel(page, channel))
         try:
             await session.goto(url)
-        except PAGE_ERRORS:  # also if the person went on before the page was loaded
+        except PAGE_ERRORS:  # even if the person went on before the page was loaded
             page = session.tabs.alive_page
             if page is not None and (page.url == "about:blank" or page.main.failed):
                 raise

@@ -41,7 +41,7 @@ class ParkedTabs:
 
 
 async def capture_tabs(tabs: Tabs) -> ParkedTabs | None:
-    """Return what is needed to restore the tabs; None when parking would lose something."""
+    """Return the data to restore the tabs; None when parking would lose something."""
     front = tabs.current
     if front is None:
         return None

@@ -295,7 +295,7 @@ class Session:
         return await self._storage.peek_state(self._require_context(), self.tabs)
 
     async def park(self) -> bool:
-        """Close the pages of an idle session and keep what is needed to restore them.
+        """Close the pages of an idle session and keep the data to restore them.
 
         Returns False when it is in use or something would be lost.
         """
@@ -313,7 +313,7 @@ class Session:
             await self._require_page()
 
     async def aclose(self) -> None:
-        """Close the session and delete all that it stored."""
+        """Close the session and delete everything that it stored."""
         self.mark_closed()
         self.tabs.clear()
         await self.leave_context()

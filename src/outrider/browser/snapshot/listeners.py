@@ -1,7 +1,7 @@
 """Find elements that only an event listener makes clickable.
 
 The browser lists them (`DOMDebugger.getEventListeners`), so the page's functions stay unpatched and
-closed shadow roots are covered. Handlers that frameworks such as React keep at a container count as well.
+closed shadow roots are covered. Handlers that frameworks such as React keep at a container are found as well.
 
 The request names the page's own world: with an isolated one, Chromium 156 crashes on pages with frames.
 """

@@ -175,7 +175,7 @@ def _mark_changes(old: list[str], new: list[str]) -> list[str]:
 def _pair_changes(removed: list[str], added: list[str]) -> tuple[list[str], list[str]]:
     """Return the removed lines, and the marked others.
 
-    An added line with a reference or the words of a removed one counts as its changed version.
+    An added line with the reference or the words of a removed one is its changed version.
     """
     line_of_ref = {ref: line for line in removed for ref in find_refs(line)}
     line_of_words, new_words = _index_by_words(removed), _index_by_words(added)

@@ -210,7 +210,10 @@ class Snapshotter:
         self._baseline = baseline if baseline.mode == mode else await self.capture_outline(mode, shown=False)
 
     async def diff_since_last(self) -> tuple[OutlineDiff, OutlineCapture]:
-        """Return the changes since the last capture, and the new capture; another document counts as `whole`."""
+        """Return the changes since the last capture, and the new capture.
+
+        If the document is another one, the changes are its whole outline.
+        """
         before, self._paged_capture = self._baseline, None
         mode: SnapshotMode = before.mode if before else "viewport"
         after = await self.capture_outline(mode)

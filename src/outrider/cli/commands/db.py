@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from outrider.core.database.integrity import DatabaseProblem
     from outrider.core.database.repair import DatabaseRepair
 
-WORK_FILE_SUFFIX = ".work.db"  # of the durable engine's file, beside that of the database
+WORK_FILE_SUFFIX = ".work.db"  # the durable engine's file, next to the database's
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -59,7 +59,7 @@ def command(
 
 
 def _change_settings(host: Host, path: Path, starts: list[str] | None, *, quiet: bool) -> dict[str, Any]:
-    """Write the entry that starts a command, or remove it for None, and return what was done."""
+    """Write a command's entry, or remove it for None; return the change."""
     remove = starts is None
     change = plan_change(host, path, None if starts is None else build_entry(host, starts))
     backup = change.write() if change.is_needed else None

@@ -65,7 +65,7 @@ def detect_language(text: str, declared: str = "") -> str:
     """Return the name of the stemmer for a text; empty if there is none.
 
     Args:
-        text: The text. ASCII that is too short to detect its language counts as English. A wrong guess costs little,
+        text: The text. ASCII that is too short to detect its language is taken for English. A wrong guess costs little,
             because words are also indexed unstemmed.
         declared: A BCP 47 tag that the document itself declares; it takes precedence.
     """

@@ -126,7 +126,7 @@ class IndexSync:
 
 
 def build_entries(contents: Iterable[Any], chunks: Iterable[Any]) -> list[IndexEntry]:
-    """Build the index entries of chunks; headings and the content's title count as words of the chunk."""
+    """Build the index entries of chunks; headings and the content's title belong to the chunk's words."""
     contents_by_id = {content.id: content for content in contents}
     entries: list[IndexEntry] = []
     for chunk in chunks:

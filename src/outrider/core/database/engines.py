@@ -28,7 +28,7 @@ KEEPALIVE_OPTIONS = {
     "fallback_application_name": "outrider",  # PGAPPNAME and the address may name the replica
 }
 # A transaction of a hanging process must not keep its locks forever. The keepalives let the server release the locks of
-# a vanished machine, whose worker would otherwise count as alive, as fast as we give up a vanished server.
+# a vanished machine, whose worker would otherwise seem alive, as fast as we give up a vanished server.
 PREPARE_CONNECTION_SQL = """
     SELECT set_config('lock_timeout', '15s', false), set_config('idle_in_transaction_session_timeout', '300s', false),
     extract(epoch FROM clock_timestamp())::float8,

@@ -1,4 +1,4 @@
-"""Explain database errors, and classify what is known about the failed transaction.
+"""Explain database errors, and classify the outcome of failed transactions.
 
 Before COMMIT is sent, nothing can have been stored. When the connection is lost while the answer to COMMIT is awaited,
 the outcome cannot be known on this side: such a transaction is never repeated, and never reported as a success.

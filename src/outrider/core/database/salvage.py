@@ -122,7 +122,7 @@ def salvage_foreign_tables(source: sqlite3.Connection, target: Path) -> Generato
     except READ_ERRORS:
         return
     with closing(sqlite3.connect(target)) as connection:
-        for kind in ("table", "index", "trigger", "view"):  # triggers would change what is copied
+        for kind in ("table", "index", "trigger", "view"):  # triggers would change the copied rows
             for _, name, sql in [each for each in definitions if each[0] == kind]:
                 connection.execute(sql)
                 if kind == "table":
@@ -245,7 +245,7 @@ def _build_row_check(table: Table, columns: Sequence[str]) -> Callable[[Row], bo
 
 
 def _has_type(value: Any, kind: Any) -> bool:
-    """Return whether a stored value is of a column's type; True for a column of unknown type."""
+    """Return whether a stored value has the column's type; True if that type is unknown."""
     if kind is None:
         return True
     if isinstance(kind, JSON):

@@ -49,7 +49,7 @@ def parse_address(text: str) -> IpAddress:
 @lru_cache(maxsize=4096)
 def classify_address(address: IpAddress) -> AddressClassification:
     """Classify the address; forms that carry an IPv4 address are classified by that one."""
-    # Traffic to these blocks ends at the embedded address, which decides. Other forms are refused whatever it is.
+    # Traffic to these blocks ends at the embedded address, which decides. Other forms are refused in any case.
     transparent_blocks = {"IPv4-mapped", "NAT64", "6to4"}
     block, kind, name, source = _find_block_row(address)
     if isinstance(address, IPv4Address):

@@ -18,7 +18,7 @@ from outrider.core.egress.addresses import (
 from outrider.core.errors import Refused
 
 ANY_PORT = 0
-# Names of this machine, this network, or a cloud's metadata server, whatever they resolve to.
+# Names of this machine, this network or a cloud's metadata server, whichever addresses they resolve to.
 LOCAL_HOST_NAMES = (  # RFC 6761, RFC 6762, RFC 8375, ICANN's .internal (2024), and what /etc/hosts commonly holds
     "localhost",
     "localdomain",

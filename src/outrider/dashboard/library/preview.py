@@ -94,5 +94,5 @@ async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> File
 
 
 def parse_start(text: str) -> int:
-    """Parse the start of a part from a URL; 0 for what is not a number."""
+    """Parse the start of a part from a URL; 0 if it is not a number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0

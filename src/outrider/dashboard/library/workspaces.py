@@ -108,7 +108,7 @@ async def save_workspace_file(request: Request) -> Response:
 
 
 async def _require_workspace_path(request: Request) -> WorkspacePath:
-    """Resolve the path. Raises NotFound, also for a workspace that the viewer may not see."""
+    """Resolve the path. Raises NotFound, even if the viewer just may not see the workspace."""
     services, key = get_services(request), request.path_params["key"]
     known: SessionOwners = await load_session_owners(services)
     found = await to_thread.run_sync(services.workspaces.get_by_key, key)

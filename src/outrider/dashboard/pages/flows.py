@@ -196,7 +196,7 @@ class ApprovalForm:
 
 async def build_approval_form(services: DashboardServices, run: StoredRun) -> ApprovalForm | None:
     """Return the approval form of a run; None if it does not wait for approval. Raises Unavailable."""
-    max_summary_chars = 200_000  # nobody reads more
+    max_summary_chars = 200_000  # no one reads more
     program = _load_waiting_program(run)
     if program is None or await FlowApprovals(services.database).is_approved(run.owner, program):
         return None

@@ -30,7 +30,7 @@ TARGET_FILL_SHARE = 0.9  # of its limit, to which the cache shrinks when it is e
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """A cached page, with what is needed to revalidate it."""
+    """A cached page, with the data to revalidate it."""
 
     page: FetchedPage
     checked_at: float

@@ -119,7 +119,7 @@ class Crawler:
     async def _crawl_round(
         self, ledger: "CrawlLedger", budget: CrawlBudget, store_page: StorePage | None, report_progress: ReportProgress
     ) -> "CrawlResult":
-        """Read the round's pages, and close the ledger whatever happens."""
+        """Read the round's pages, and always close the ledger."""
         from outrider.pages.crawl.scope import CrawlScope
         from outrider.pages.crawl.site import CrawlSite
         from outrider.pages.crawl.worker import CrawlWorker

@@ -58,7 +58,7 @@ class CrawlBudget:
 
     Attributes:
         pages: Pages to read in a round, duplicates included.
-        seconds: Time after which the call returns with what was read so far.
+        seconds: Time after which the call returns with the pages read so far.
         concurrency: Pages to read at the same time.
     """
 

@@ -91,6 +91,6 @@ def normalize_url(url: str) -> str:
 
 
 def build_page_key(url: str) -> str:
-    """Return a key that is the same for all addresses of a page, whatever the scheme, with or without `www.`."""
+    """Return the same key for all addresses of a page, regardless of scheme and `www.`."""
     parts = urlsplit(url)
     return urlunsplit(("", parts.netloc.removeprefix("www."), parts.path or "/", parts.query, ""))

@@ -47,7 +47,7 @@ class MappedPage:
 
 @dataclass
 class SiteMap:
-    """The addresses of a site, as far as they are known without reading its pages.
+    """The addresses of a site that are known without reading its pages.
 
     Attributes:
         pages: The addresses, by the key that is the same for all spellings of one.
@@ -116,7 +116,7 @@ class SiteMapper:
     """Collect the addresses of one site.
 
     Attributes:
-        found: What was collected so far.
+        found: The addresses collected so far.
         first_error: Why the first page could not be read, or None.
     """
 

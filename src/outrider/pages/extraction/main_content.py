@@ -142,7 +142,7 @@ def _parse_limited(html: bytes | str, chars: int, tags: int) -> tuple[Any, bool]
     The parser runs without events, which only copy selected options and take quadratic time.
     """
     if isinstance(html, bytes):
-        # The parser takes UTF-8 as it is, which saves decoding nearly all pages.
+        # The parser accepts UTF-8 bytes, which saves decoding nearly all pages.
         html = html.removeprefix(b"\xef\xbb\xbf") if is_plain_utf8(html) else decode_body(html)[0]
     source, is_cut = limit_tree_size(limit_source(html, chars, tags))
     opened, mark = open_shadow_roots(source) if has_shadow_roots(source) else (source, "")

@@ -74,7 +74,7 @@ def parse_retry_after(value: str, now: float) -> float | None:
 
 
 def is_blocked(reply: HttpResponse) -> bool:
-    """Return whether a response is a bot wall's challenge, whatever its status."""
+    """Return whether a response is a bot wall's challenge, with any status."""
     for name, values in WALL_HEADERS.items():
         if reply.headers.get(name, "").lower() in values and (name != "x-datadome" or reply.status in (401, 403)):
             return True

@@ -93,7 +93,7 @@ class RobotsPolicy:
         except OutriderError as error:
             if error.code == "egress":  # the page itself is forbidden, too
                 raise
-            # More than five redirects may count as a missing file.
+            # More than five redirects may be treated as a missing file.
             return RobotsRules(None, error.code == "redirects", self._clock() + error_ttl_s, error=error.message)
         if reply.status >= 500 or reply.status == 429:
             status = f"HTTP {reply.status}"

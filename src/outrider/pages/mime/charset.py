@@ -68,7 +68,7 @@ def decode_body(body: bytes, declared: str | None = None, *, markup: bool = True
 
 
 def is_plain_utf8(body: bytes) -> bool:
-    """Return whether a body is UTF-8 whatever it declares, and neither UTF-16 nor ISO-2022-JP."""
+    """Return whether a body is UTF-8 despite its declaration, and neither UTF-16 nor ISO-2022-JP."""
     return b"\0" not in body[:UTF16_HEAD_BYTES] and b"\x1b" not in body and _is_utf8(body)
 
 

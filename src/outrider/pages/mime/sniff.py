@@ -1,4 +1,4 @@
-"""Detect a body's type from its bytes, whatever the server declares.
+"""Detect a body's type from its bytes, not from its declaration.
 
 See mimesniff.spec.whatwg.org.
 """

@@ -90,7 +90,7 @@ def _build_document(draft: DocumentDraft, book: XlrdBook, facts: dict[str, str])
 
 def _read_sheet(draft: DocumentDraft, sheet: Sheet, formats: NumberFormats) -> SheetCells:
     columns = sheet.colinfo_map
-    # A range to the last of 256 columns hides no data: people trim the visible area that way.
+    # Hidden columns up to the last of 256 hold no data: people trim the visible area that way.
     trimmed = columns.get(255)
     hidden_columns = {number + 1 for number, column in columns.items() if column.hidden and column is not trimmed}
     cells = SheetCells(sheet.name, hidden_columns=hidden_columns)

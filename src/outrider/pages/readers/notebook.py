@@ -20,7 +20,7 @@ TOP_HEADING = re.compile(r"^#{1,2} +(.{1,300}?) *#*$", re.MULTILINE)
 def read_notebook(source: ReaderInput) -> Document:
     """Return the cells in order; images and other binary outputs are only named. Never raises."""
     max_cells = 5_000
-    max_value_bytes = 60_000_000  # of what is parsed; 1.5 million numbers of a chart
+    max_value_bytes = 60_000_000  # of the parsed notebook; 1.5 million numbers of a chart
     text = source.text
     # Approximate bytes of each parsed object, list, and number or text.
     if 160 * text.count("{") + 88 * text.count("[") + 40 * text.count(",") > max_value_bytes:

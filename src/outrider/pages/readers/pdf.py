@@ -51,7 +51,7 @@ def read_pdf(source: ReaderInput) -> Document:
     try:
         with limit_memory_growth(max_growth_bytes), pypdfium2.PdfDocument(source.body) as document:
             if document.get_formtype() == pypdfium2.raw.FORMTYPE_ACRO_FORM:
-                document.init_forms()  # before the first page, to know what is chosen
+                document.init_forms()  # before the first page, to know the choices
             return PdfConverter(document, source).convert()
     except pypdfium2.PdfiumError as error:
         password_error = 4  # FPDF_ERR_PASSWORD (fpdfview.h)

@@ -67,7 +67,7 @@ def read_subtitles(source: ReaderInput) -> Document:
 
 
 def _parse_ssa(text: str) -> Iterator[Cue]:
-    """Yield SubStation Alpha cues; the line `Format` names the fields, of which the last is the text."""
+    """Yield SubStation Alpha cues; the line `Format` names the fields, and the last is the text."""
     names: list[str] = []
     for line in text.partition("[Events]")[2].split("\n"):
         kind, _, rest = line.partition(":")

@@ -94,7 +94,7 @@ def collect_links(text: str, url: str) -> list[DocumentLink]:
 
 
 def mark_cut(document: Document, source: ReaderInput) -> Document:
-    """Append a notice to the document if its source is longer than what was read."""
+    """Append a notice to the document if its source was read only in part."""
     cut_notice = "(the rest of this document was not read: it is longer than the limit)"
     if not source.is_cut:
         return document

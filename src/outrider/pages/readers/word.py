@@ -97,7 +97,7 @@ class WordWriter:
                 yield table if element.name == "w:tr" else 0, element
 
     def _write_table(self, elements: Iterable[XmlElement]) -> None:
-        """Write the rows of a table, of which only the cells' texts are kept."""
+        """Write the rows of a table; only the cells' texts are kept."""
         max_frames = 1_000  # rows of one cell; with more, it is not a table
         self._end_code()
         rows: list[list[WordCell]] = []

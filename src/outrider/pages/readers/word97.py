@@ -104,7 +104,7 @@ class Word97Writer:
         return self.draft.build_document(facts | {"title": facts.get("title") or self.title})
 
     def _write_notes(self, part: range, mark: str, prefix: str) -> None:
-        """Write the notes of one kind, each of which begins with its mark."""
+        """Write the notes of one kind; each begins with its mark."""
         notes: list[list[TextRun]] = []
         self._open_fields = []
         for _, offset, stretch in self.word.iter_stretches(part, self._characters):

@@ -27,7 +27,7 @@ def read_json_ld(tree: Any) -> list[dict[str, Any]]:
 
 
 def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ()) -> Iterator[OfferedValue]:
-    """Yield the values of a JSON-LD object; one that is an object counts as its text or name, too."""
+    """Yield the values of a JSON-LD object; for an object, also its text or name."""
     max_depth, max_members = 4, 30
     is_old_price = str(data.get("priceType")).endswith(("ListPrice", "StrikethroughPrice", "SRP"))
     for key, value in list(data.items())[:200]:

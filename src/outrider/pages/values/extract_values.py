@@ -99,7 +99,7 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
     Args:
         plan: The fields to look for.
         html: The source, if it is a web page.
-        document: The page as it was read; of anything but a web page its tables and lines are used.
+        document: The page that was read; for documents other than web pages, its tables and lines are used.
         url: What relative addresses start from.
     """
     page = PageLocale(url, document.language or "" if document is not None else "")

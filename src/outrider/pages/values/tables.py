@@ -56,7 +56,10 @@ class Grid:
     foot_start: int = MAX_ROWS
 
     def place_cells(self, cells: list[TableCell], spans: dict[int, tuple[int, TableCell]]) -> None:
-        """Add a row, with the cells that reach into it from above, and note those that reach further down."""
+        """Add a row with the cells that reach into it from above.
+
+        Cells that reach further down are remembered in `spans`.
+        """
         line: list[TableCell | None] = []
         started: dict[int, tuple[int, TableCell]] = {}
         waiting = iter(cells)

@@ -81,7 +81,7 @@ class ReaderProcess:
         if "error" in answer:
             fields = answer["error"]
             kinds = {kind.kind: kind for kind in OutriderError.__subclasses__() if kind.__module__ == errors.__name__}
-            kind = kinds.get(fields.get("kind", ""), Unavailable)  # also for an unknown kind
+            kind = kinds.get(fields.get("kind", ""), Unavailable)  # unknown kinds get this, too
             arguments = {name: fields[name] for name in ("hint", "code", "details", "retry_after") if name in fields}
             raise kind(str(fields.get("message", "")), **arguments)
         raise ReaderFailed(str(answer.get("failure", ""))[:100])

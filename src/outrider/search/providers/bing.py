@@ -64,7 +64,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """Map the answer, in which `webPages` is missing if there are no results."""
+    """Map the answer; without results, `webPages` is missing."""
     body = require_keys(body, "_type", "webPages", "value", "queryContext", name="Bing")
     if query.mode == "image":
         return [

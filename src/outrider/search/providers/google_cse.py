@@ -47,7 +47,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """Map the answer, in which `items` is missing if there are no results."""
+    """Map the answer; without results, `items` is missing."""
     body = require_keys(body, "items", "kind", "searchInformation", "queries", name="Google")
     items = list_items(body, "items", name="Google")
     if query.mode != "image":

@@ -42,7 +42,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def parse_results(body: Any, query: Query) -> list[ResultItem]:
-    """Map the answer, in which the list of a workflow is missing if there are no results."""
+    """Map the answer; without results, the list of a workflow is missing."""
     list_keys = {"web": "search", "image": "image", "news": "news"}
     body = require_keys(body, "data", name="Kagi")
     results: list[ResultItem] = []

@@ -21,7 +21,7 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """Map the query; later days than the last one are dropped from the answer, as far as they are known."""
+    """Map the query; results known to be later than the last day are dropped from the answer."""
     max_query_chars, max_domains, max_excerpt_chars = 200, 200, 1_000
     since = query.find_first_day(access.today)
     policy = {

@@ -108,7 +108,7 @@ class RemoteConnection:
                 await self.aclose()
                 self._closing, self._error_statuses = anyio.Event(), []
                 opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-                # The exception counts as retrieved even if the caller has gone.
+                # Mark the exception as retrieved, even if the caller has gone.
                 opened.add_done_callback(lambda done: done.cancelled() or done.exception())
                 # A connection belongs to the task that opened it, and must outlive the first call.
                 task = self._task = asyncio.create_task(self._run_connection(opened))

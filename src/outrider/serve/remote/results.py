@@ -55,7 +55,7 @@ def build_remote_tool(tool: Tool, name: str, server: str, send: SendRemoteCall, 
         untrusted=True,
         toolset=build_toolset_name(server),
         remote_name=tool.name,
-        arguments_schema=schema | {"type": "object"},  # arguments are an object, whatever the server declares
+        arguments_schema=schema | {"type": "object"},  # arguments are an object, even if the server declares otherwise
         idempotent=bool(hints and hints.idempotent_hint),
     )
 

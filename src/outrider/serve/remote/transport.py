@@ -149,7 +149,7 @@ def expand_variables(text: str, name: str, environ: Mapping[str, str]) -> str:
 
 
 def kill_orphans(token: str) -> int:
-    """Kill every process with the token in its environment, also in other process groups; return their number.
+    """Kill every process with the token in its environment, even in other groups; return their number.
 
     On systems without /proc only the SDK's own cleanup applies: it ends the program's process group.
     """

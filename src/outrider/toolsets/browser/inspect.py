@@ -220,7 +220,7 @@ async def _draw_and_shoot(
 async def _take_screenshot(active: ActivePage, call: Call, **options: Any) -> "Screenshot":
     from outrider.browser.page.screenshot import take_fitting_screenshot, take_screenshot
 
-    if call.run is not None:  # hosts scale pictures for their model, but the model of an agent gets them as they are
+    if call.run is not None:  # hosts scale pictures for their model, but the model of an agent gets them unscaled
         from outrider.agents.pictures import MAX_PICTURE_BYTES, MAX_SIDE_PX
 
         page, bytes_limit = active.tools.page, MAX_PICTURE_BYTES

@@ -40,9 +40,9 @@ async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> st
 def _list_meant_sessions(browsers: Browsers, call: Call) -> "list[Session]":
     """List the sessions that a caller who names none can mean, oldest first.
 
-    Agents work beside their host and beside one another under its name. Each means a session of its own first, then
-    one of the host, and never one of another agent. The host means its own, and any other only where it has none. The
-    same holds for those of flows.
+    Agents work at the same time as their host and other agents, under its name. Each means its own session first, then
+    one of the host, and never one of another agent. The host means its own, and another only if it has none. The same
+    applies to sessions of flows.
     """
     sessions = [each for each in browsers.list_sessions(call.session) if _may_mean(call, each.options.conversation)]
     shown = [each for each in sessions if not each.is_apart]

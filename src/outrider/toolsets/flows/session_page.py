@@ -159,7 +159,10 @@ class SessionPage:
         await call_offered_tool(tools.page, offered.find_tool(tools.page, origin, name), arguments, seconds=30.0)
 
     def take_unexpected_dialog(self, *, is_open: bool = False) -> str:
-        """Return the message of an unexpected dialog that was dismissed, once; with `is_open` also of an open one."""
+        """Return the message of an unexpected dialog that was dismissed, once.
+
+        With `is_open`, an open dialog is reported, too.
+        """
         dialogs = self._session.dialogs
         news, self._known_dialogs = dialogs.list_since(self._known_dialogs), dialogs.total
         asked = next((each for each in news if each.is_unexpected), dialogs.unanswered if is_open else None)

@@ -80,7 +80,7 @@ async def save_actions(
     description: str = "",
     replace: bool = False,
 ) -> Result:
-    """Save actions as a flow and describe it, also for a command. Raises InvalidInput, Unavailable."""
+    """Save actions as a flow and describe it, for tools and commands. Raises InvalidInput, Unavailable."""
     known = await anyio.to_thread.run_sync(store.secrets.read_all)
     flow = FlowBuilder(require_flow_name(name), known).build_flow(actions, description)
     saved = await anyio.to_thread.run_sync(lambda: store.save_flow(call, flow, replace=replace))

@@ -142,7 +142,7 @@ class Delegation:
         return add_overruled_note(result, overruled)
 
     async def find_own_run(self, run_id: str, call: Call) -> Run:
-        """Return the run of that id. Raises NotFound, also for runs of other callers' conversations."""
+        """Return the run of that id. Raises NotFound, even for runs of other callers' conversations."""
         run = await self.runs.get(run_id)
         try:
             await self.conversations.get(run.conversation_id, call)
@@ -193,7 +193,7 @@ class Delegation:
         return await self.wait_for_run(run, call)
 
     async def _apply_decisions(self, run: Run, call: Call) -> Run:
-        """Store the call's answers, and resume the run if people have decided all that it waits for."""
+        """Store the call's answers, and resume the run if no question is open."""
         if call.run is None and call.answers:
             await self.questions.apply_answers(run.root_run_id, call.answers, by=call.identity or call.session)
         if run.status != "blocked":

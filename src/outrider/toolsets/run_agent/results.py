@@ -16,7 +16,7 @@ from outrider.core.result import ResourceBlock, Result, ResultBlock, TextBlock
 RUN_META_KEY = "outrider/run"
 REFS_META_KEY = "outrider/refs"
 CONVERSATION_URI_PREFIX = "outrider://conversations/"
-# A fenced code block (spec.commonmark.org, 4.5), which hosts show unchanged. Anything else counts as text.
+# A fenced code block (spec.commonmark.org, 4.5), which hosts show unchanged. Everything else is text.
 CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 IMAGE_MARK = re.compile(r"!+(?=\[)")
 LOADING_TAGS = (

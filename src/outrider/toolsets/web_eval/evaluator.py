@@ -88,7 +88,7 @@ class Evaluator:
         return EvaluationRecorder(self.evaluations, self._browsers, self._artifacts, on_run=self._ensure_waiter)
 
     async def evaluate(self, request: EvaluationRequest, call: Call) -> Result:
-        """Run an evaluation and return its answer, also if it failed.
+        """Run an evaluation and return its answer, even if it failed.
 
         Raises:
             AnswerNeeded: An action waits for a person's consent; the same call with the answer continues.

@@ -89,7 +89,7 @@ class Kernel:
             await self.kill("stopped")
 
     async def kill(self, reason: EndReason) -> None:
-        """Kill the interpreter and all that it has started."""
+        """Kill the interpreter and everything that it has started."""
         self.process.kill(reason)
         with anyio.CancelScope(shield=True), suppress(Exception, asyncio.CancelledError):
             await self._life

@@ -21,7 +21,7 @@ class KernelSlot:
     """Holds one session's kernel for one language; `lock` makes its calls wait for one another.
 
     Attributes:
-        loss: Why the last kernel is gone and what was lost with it, until this is reported to the session.
+        loss: Why the last kernel is gone and what was lost with it, until the session is told.
     """
 
     lock: anyio.Lock = field(default_factory=anyio.Lock)

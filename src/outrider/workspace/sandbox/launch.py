@@ -84,7 +84,7 @@ def apply_limits(limits: list[tuple[int, int]]) -> None:
 def limit_processes(limit: int, visible_threads: int) -> None:
     """Let our user have `limit` processes more than it has now; called as that user.
 
-    The kernel counts all threads of a user, also those of other PID namespaces: containers may share their users.
+    The kernel counts all threads of a user, even those of other PID namespaces: containers may share their users.
     """
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     value = count_other_threads(visible_threads, hard) + limit

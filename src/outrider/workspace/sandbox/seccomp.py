@@ -2,7 +2,7 @@
 
 The program is a list of instructions of classic BPF over `struct seccomp_data` (Linux, Documentation/
 userspace-api/seccomp_filter.rst): call number at byte 0, architecture at 4, arguments of 8 bytes from 16 on. Only the
-lower half of an argument is compared: all that are compared are 32 bits wide. Bindings to libseccomp would do the
+lower half of an argument is compared: all compared arguments are 32 bits wide. Bindings to libseccomp would do the
 same, but need that library on the machine.
 """
 

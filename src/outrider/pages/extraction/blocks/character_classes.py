@@ -51,7 +51,7 @@ class CodePointTable:
 def classify_characters(text: str) -> NDArray[np.uint8]:
     """Return the class of each character.
 
-    Characters beyond the basic plane count as the plane's last character.
+    Characters beyond the basic plane are treated as the plane's last character.
     """
     return CLASS_TABLE.look_up(encode_code_points(text))
 

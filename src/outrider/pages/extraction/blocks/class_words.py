@@ -1,6 +1,6 @@
 """Map the words of classes, ids and roles to category bits.
 
-Class names use the same few English words whatever the page's language, because they are written for programmers.
+Class names use the same few English words in pages of every language, because they are written for programmers.
 """
 
 import re

@@ -57,7 +57,7 @@ def detect_code_language(page: PageBlocks, pre: int) -> str:
     ancestor, steps = page.elements[pre][0], 0
     while not language and ancestor >= 0 and steps < 3:
         language = _detect_in_ancestor_classes(page.names[ancestor]) if page.names[ancestor] else ""
-        # A table that sets line numbers beside the code does not count as a step.
+        # A table that sets line numbers next to the code is not counted as a step.
         steps += page.elements[ancestor][1] not in TABLE_TAG_NUMBERS
         ancestor = page.elements[ancestor][0]
     return language

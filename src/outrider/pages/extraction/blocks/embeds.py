@@ -154,7 +154,7 @@ def _is_loadable_address(value: str) -> bool:
 def _is_invisible_embed(attributes: Attributes) -> bool:
     """Return whether an embed is too small to see or named like an advert."""
     digits = [(attributes.get(name) or "").strip().removesuffix("px") for name in ("width", "height")]
-    # Sizes in other units, and absent ones, count as large enough.
+    # Sizes in other units, and missing ones, are treated as large enough.
     pixels = [int(d) if d.isascii() and d.isdigit() and len(d) < 6 else MIN_EMBED_PIXELS for d in digits]
     if min(pixels) < 2 or max(pixels) < MIN_EMBED_PIXELS:
         return True

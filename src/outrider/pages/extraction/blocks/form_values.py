@@ -1,4 +1,4 @@
-"""Read the values that fields of forms show: what is selected, filled in or measured."""
+"""Read values of form fields: selected, filled in or measured."""
 
 import re
 from typing import Any

@@ -40,7 +40,7 @@ def is_hidden_by_attributes(attributes: dict[str, str | None]) -> bool:
     """Return whether an element with these attributes stays hidden.
 
     Panels that a reader can open, content that fades in while scrolling, and server-rendered parts that a script moves
-    into place (React's `S:` segments) count as shown.
+    into place (React's `S:` segments) are treated as shown.
     """
     if not _has_hiding_attribute(attributes):
         return False

@@ -33,10 +33,10 @@ class HiddenElements(BlockBuilder):
 
     Attributes:
         by_rule: Returns whether a style sheet hides an element with these attributes and this tag.
-        revealed_nodes: Memory ids of nodes that count as shown although they are hidden.
+        revealed_nodes: Memory ids of nodes that are treated as shown although they are hidden.
         hidden_by_rule: Whether a style sheet hid the last hidden element.
         body: The page's body node.
-        background: What is behind the page's text, None until first needed.
+        background: The background of the page's text, None until first needed.
         panel_chars_left: Budget for reading hidden text in search of panels, which may be nested.
         controlled_ids: Ids of elements that buttons open, None until first needed.
     """
@@ -89,7 +89,7 @@ class HiddenElements(BlockBuilder):
 
     def _is_openable_panel(self, node: Any, attributes: Attributes) -> bool:
         """Return whether a button or its place among questions makes a hidden element a panel."""
-        cost_chars = 5_000  # of looking at an element, whatever the length of its text
+        cost_chars = 5_000  # of checking an element, regardless of the length of its text
         is_answer = is_details_or_answer(node, attributes) or self._is_faq_answer(attributes)
         if not is_answer and ("id" not in attributes or self._is_inside_menu_or_form()):
             return False

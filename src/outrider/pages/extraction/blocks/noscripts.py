@@ -44,9 +44,9 @@ class NoscriptReader:
 
 
 def find_lazy_image(node: Any) -> Attributes | None:
-    """Return the image of a noscript element, unless an image beside it shows the same.
+    """Return the image of a noscript element, unless an image next to it shows the same.
 
-    An image without a size, a set of sizes or a placeholder beside it counts visitors.
+    An image is a visitor counter if it has no size, no set of sizes and no placeholder next to it.
     """
     image = node.css_first("img[src]")
     if image is None or node.css_first("iframe") is not None:

@@ -1,7 +1,7 @@
 """Recognize hidden panels that readers can open: answers, accordions, tabs, "show more".
 
 Only their names distinguish them from menus, dialogs and texts for machines, because a script hides all of these until
-they are asked for. Text without size or off the page stays hidden whatever its name, because no script shows it.
+they are asked for. Text without size or off the page stays hidden under any name, because no script shows it.
 """
 
 import re

@@ -34,7 +34,7 @@ from outrider.pages.extraction.classify.block_arrays import (
 from outrider.pages.extraction.classify.signals import SCHEMA_TYPE_GROUPS, PageSignals
 from outrider.pages.extraction.classify.title_overlap import measure_title_overlap
 
-ANCESTOR_LEVELS = 6  # chains of elements with the same blocks count as one
+ANCESTOR_LEVELS = 6  # chains of elements with the same blocks are treated as one element
 NEIGHBOR_SHIFTS = (-3, -2, -1, 1, 2, 3)
 QUOTE_PROBE_CHARS = 40  # of the beginning of a block
 SHARE_CLASSES = (UPPER, DIGIT, SENTENCE_END, CLAUSE_MARK, CURRENCY, SEPARATOR, IDEOGRAPH, OTHER_CHARACTER)

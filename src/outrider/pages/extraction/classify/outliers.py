@@ -25,7 +25,7 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
         words: Per block.
     """
     min_share_of_largest = 0.3  # of the expected words of the largest piece
-    min_probability = 0.7  # certain pieces are kept whatever their size
+    min_probability = 0.7  # certain pieces are kept regardless of their size
     min_gap_blocks = 8  # left out between two pieces
     max_trailing_headings = 4  # more of them at the end of a piece are a list of titles
     pieces: list[list[int]] = []

@@ -15,7 +15,7 @@ POST_QUOTE_CLASS = re.compile(  # some forums write posts as quotes
     r"(?:^|\s)(?:postcontent|messageText|(?:post|comment|message)-?(?:body|text|content))(?:\s|$)", re.IGNORECASE
 )
 TERM_PART, DETAIL_PART = 1, 2
-MAX_HOLDERS = 40  # deeper quotes and items count as part of these: each element has a copy of all
+MAX_HOLDERS = 40  # deeper quotes and items are treated as part of these: each element has a copy of all
 
 
 class BlockContext(NamedTuple):

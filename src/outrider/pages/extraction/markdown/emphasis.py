@@ -18,7 +18,7 @@ MARK_START, MARK_END = "\x01", "\x02"  # followed by the letter of a kind
 ATOM_START, ATOM_END = "\x03", "\x04"  # around what must stay whole: a link, code, a formula
 TOUCHING_MARKS = re.compile(r"\x02([bis])\x01\1|`\x04\x03`(?!`)")
 # Diacritics and joiners are part of a letter: from U+0300 to U+1DFF and from U+A66F to U+ABFF everything but letters
-# and common punctuation counts as one.
+# and common punctuation is in one group.
 LETTER_CHARS = (
     r"\w\u0300-\u0374\u0376-\u037d\u0388-\u0559\u0560-\u0588\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4-\u05f2\u0610-\u061a"
     r"\u0620-\u0669\u066e-\u06d3\u06d5-\u0963\u0966-\u096f\u0971-\u0e3e\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0f03"

@@ -141,7 +141,7 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
 
 def _is_header_row(page: PageBlocks, row: int, cells: list[int], texts: dict[int, list[str]]) -> bool:
     """Return whether a row is in the table's head or consists of heading cells, apart from empty ones."""
-    min_headings = 2  # beside empty cells; one heading alone begins a group of rows
+    min_headings = 2  # next to empty cells; one heading alone begins a group of rows
     if page.elements[page.elements[row][0]][1] == THEAD_TAG:
         return True
     tags = [page.elements[cell][1] for cell in cells]

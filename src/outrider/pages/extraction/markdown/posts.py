@@ -102,7 +102,7 @@ def build_post_heads(page: PageBlocks, chosen: list[int], posts: dict[int, str])
 
 
 def get_opening_post(page: PageBlocks, posts: dict[int, str]) -> tuple[str, str]:
-    """Return author and date of the first post, either of which may be ""."""
+    """Return author and date of the first post; either may be ""."""
     if not posts:
         return "", ""
     first = min(posts)

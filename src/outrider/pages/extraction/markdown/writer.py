@@ -299,7 +299,7 @@ class MarkdownWriter:
         self.after_paragraph = self.after_listing_or_table = self.after_term = False
 
     def _choose_separator(self, holders: tuple[int, ...], new_item: int, *, separated: bool) -> str:
-        """Return the line break or the empty line, with the prefix of what holds both texts, before a text."""
+        """Return the line break or empty line before a text, with the prefix of their common elements."""
         elements, count = self.page.elements, 0
         for holder, other in zip(holders, self.last_holders, strict=False):
             if holder != other:

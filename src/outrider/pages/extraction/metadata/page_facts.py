@@ -102,7 +102,7 @@ class PageFacts:
         nearby_times: Times in elements around the headline.
         nearby_dates: Dates in the text lines around the headline.
         address: Canonical address, or the page's own.
-        first_post: Author and date of a discussion's first post, either of which may be "".
+        first_post: Author and date of a discussion's first post; either may be "".
         marked_authors: Possible names in elements marked as naming an author.
         headline_author: Name in a line next to the headline, or "".
         meta_values: First content of each meta name.

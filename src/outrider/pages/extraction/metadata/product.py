@@ -136,7 +136,7 @@ def _format_price(offers: list[dict[str, Any]]) -> str:
         bounds = [price] if price else [_format_value(offer.get("lowPrice")), _format_value(offer.get("highPrice"))]
         prices += filter(None, bounds)
     amounts = [price for price in prices if DECIMAL_PATTERN.fullmatch(price)] or prices[:1]
-    amounts = [amount for amount in amounts if amount.strip("0.")] or amounts  # zero marks what is not sold
+    amounts = [amount for amount in amounts if amount.strip("0.")] or amounts  # zero marks items that are not sold
     if not amounts:
         return ""
     if len(amounts) == 1:

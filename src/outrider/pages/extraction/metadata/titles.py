@@ -125,7 +125,7 @@ def _is_title_suffix(declared: list[str], heading: str) -> bool:
 def find_title_line(declared: list[str], lines: list[str]) -> int:
     """Return the number of the longest line that begins or ends a declared title, or -1.
 
-    This finds headlines that are not level-1 headings, whatever is between them and the site's name.
+    This finds headlines that are not level-1 headings, with any separator before the site's name.
     """
     max_lines = 600
     min_line_chars, min_share = 8, 0.4  # of the declared title

@@ -22,7 +22,7 @@ TEMPLATE_PATTERN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 ATTRIBUTE_PATTERN = re.compile(rb"""([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']*)))?""")
-# The rules of a root's own style sheets that hide the host, or what is in its slots.
+# The rules of a root's own style sheets that hide the host or its slotted content.
 HIDDEN_HOST_PATTERN = re.compile(r":host(?:\([\w-]+\))?\s*\{[^{}]{0,300}(?:display\s*:\s*none|visibility\s*:\s*hidden)")
 SHOWN_HOST_PATTERN = re.compile(
     r":host\([^{}]{0,100}\{[^{}]{0,300}(?:display\s*:\s*(?!none|\s)|visibility\s*:\s*visible)"

@@ -48,8 +48,8 @@ class TagCounts:
     Attributes:
         names: How often each lower-case name is opened and, with a slash before it, closed.
         openings: Number of `<`.
-        formatting_offsets: Offsets of formatting elements, also in comments and scripts.
-        link_offsets: Offsets of links, also in comments and scripts.
+        formatting_offsets: Offsets of formatting elements, including those in comments and scripts.
+        link_offsets: Offsets of links, including those in comments and scripts.
         has_open_iframe: Whether a self-closing frame is right before the end of a noscript.
     """
 

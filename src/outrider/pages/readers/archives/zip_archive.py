@@ -56,7 +56,7 @@ class ZipArchive:
 
     @property
     def names(self) -> list[str]:
-        """All names, as they are spelled."""
+        """All names in their original spelling."""
         return [info.filename for info in self._members.values()]
 
     def __contains__(self, name: str) -> bool:

@@ -38,7 +38,7 @@ def read_table(table: XmlElement, name: str, get_text: Callable[[XmlElement], st
     column = 0
     for element in table.iter_descendants("table:table-column"):
         times = _parse_repeat(element, "table:number-columns-repeated")
-        # A range to the end of the sheet hides no data: people trim the visible area that way.
+        # Hidden columns up to the end of the sheet hold no data: people trim the visible area that way.
         if element.get("table:visibility") in HIDDEN_VISIBILITIES and times < 1_000:
             sheet.hidden_columns |= set(range(column + 1, column + times + 1))
         column += times

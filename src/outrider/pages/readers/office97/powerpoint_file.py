@@ -218,7 +218,7 @@ class Presentation:
         return text, box
 
     def _read_texts(self, records: list[PowerPointRecord]) -> list[SlideText]:
-        """Return the texts in records, each of which has a header, characters and styles."""
+        """Return the texts in records; each has a header, characters and styles."""
         texts: list[SlideText] = []
         for record in records:
             body = self._data[record.start : record.end]
@@ -264,7 +264,7 @@ def is_grid(boxes: list[tuple[int, int, int, int]]) -> bool:
 
 
 def _parse_paragraph_styles(body: bytes, characters: str) -> list[tuple[int, bool | None]]:
-    """Return indentation level and bullet of each paragraph, as far as they are stored (sections 2.9.45, 2.9.20)."""
+    """Return the stored indentation level and bullet of each paragraph (sections 2.9.45, 2.9.20)."""
     bullet_bit = 0x1  # of the mask, and of the flags
     styles: list[tuple[int, bool | None]] = []
     at = position = 0

@@ -244,7 +244,7 @@ class DocumentDraft:
         """Return the document, with the notes at its end.
 
         Args:
-            facts: `title`, `author`, `description`, `language`, `published`, `site`, as far as they are known.
+            facts: Those of `title`, `author`, `description`, `language`, `published` and `site` that are known.
             metadata: Further facts.
         """
         empty_notice = "(this document holds no text)"

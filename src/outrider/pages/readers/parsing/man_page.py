@@ -210,7 +210,7 @@ class MdocWords:
 
     def build_runs(self, words: list[str]) -> list[TextRun]:
         """Return the runs of a line of macros and words."""
-        max_words = 200  # the rest is shown as it is
+        max_words = 200  # the rest is shown unchanged
         words, rest = words[:max_words], words[max_words:]
         runs: list[TextRun] = []
         font, macro, closings, glued = "R", "", "", True

@@ -70,7 +70,7 @@ def read_comments(page: Any) -> tuple[list[str], bool]:
 
 
 def take_choices(document: Any, page: Any) -> list[tuple[Box, str]]:
-    """Return what is chosen in the page's list boxes, each with its rectangle, and hide these boxes.
+    """Return the choices of the page's list boxes with their rectangles, and hide the boxes.
 
     They show all options, and color alone tells the chosen ones. Boxes without a choice stay.
     """

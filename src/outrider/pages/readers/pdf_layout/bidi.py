@@ -119,7 +119,7 @@ def _normalize_letters(letters: Sequence[PlacedLetter], size: float) -> list[Pla
 
 
 def _join_lam_alef(letters: list[PlacedLetter]) -> list[PlacedLetter]:
-    """Join lam and alef that one ligature shows; lam is read first, whatever the order in the file."""
+    """Join lam and alef of one ligature; lam is read first in any order in the file."""
     joined: list[PlacedLetter] = []
     for letter in letters:
         last = joined[-1] if joined else None

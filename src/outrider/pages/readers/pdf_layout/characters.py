@@ -40,7 +40,7 @@ MONOSPACED_FONT_NAME = re.compile(rb"mono|courier|consol|typewriter|CMTT|SFTT|lm
 MAX_FONT_NAME_BYTES = 128
 MIN_CELL_GAP_EM = 1.0  # narrower gaps are between words
 MAX_BASELINE_SHIFT_EM = 0.5  # within one line
-TRAILING_DIGITS = re.compile(r"(?<=[^\s\d])\d{1,20}|(?<!\d)\d{2,20}")  # digits of which the last may be raised
+TRAILING_DIGITS = re.compile(r"(?<=[^\s\d])\d{1,20}|(?<!\d)\d{2,20}")  # digits; the last of them may be raised
 MAX_SCRIPT_SIZE_RATIO = 0.8  # of a subscript or superscript to the text before it
 SUPERSCRIPT_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUBSCRIPT_DIGITS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -184,7 +184,7 @@ class PageCharacters:
         return levels
 
     def _is_row_continuation(self, previous: list[int], row: list[int]) -> bool:
-        """Return whether a row is close beside the previous one, and either has right-to-left letters."""
+        """Return whether a row is close to the previous one, and either has right-to-left letters."""
         if not any(RTL_CHAR.match(self.text[index]) for index in (*previous, *row)):
             return False
         previous_boxes = [box for index in previous if (box := self._get_char_box(index))]
@@ -253,7 +253,7 @@ class PageCharacters:
 
     def _read_new_style(self, index: int, text_object: Any) -> CharacterStyle:
         buffer, flags = self._name_buffer, ctypes.c_int()
-        buffer[0] = b"\x00"  # a name that is too long leaves the buffer as it is
+        buffer[0] = b"\x00"  # a name that is too long leaves the buffer unchanged
         pdfium.FPDFText_GetFontInfo(self._page, index, buffer, MAX_FONT_NAME_BYTES, flags)
         weight = pdfium.FPDFText_GetFontWeight(self._page, index)
         size = pdfium.FPDFText_GetFontSize(self._page, index)

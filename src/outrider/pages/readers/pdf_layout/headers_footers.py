@@ -12,7 +12,7 @@ from outrider.pages.readers.pdf_layout.page import PdfPage
 MIN_REPEATED_PAGES = 3
 MAX_HEADER_SIZE_RATIO = 1.05  # of a header's type size to that of the text
 DIGITS = re.compile(r"\d+")
-# Numbers of pages as they are printed: 12, xii, (xii), A-3, 3 - 12, Page 12 of 90, 12 | Page.
+# Page numbers in their printed forms: 12, xii, (xii), A-3, 3 - 12, Page 12 of 90, 12 | Page.
 PAGE_WORD = r"(?:page|seite|página|pagina|стр\.|p\.)"
 PAGE_LABEL = re.compile(
     rf"[-–—|\[(\s]*(?:{PAGE_WORD}[\s|–-]*)?(?:[a-z]-\d{{1,3}}|\d{{1,2}} ?[-–] ?\d{{1,4}}|\d{{1,4}}|[ivxlc]{{1,7}})"

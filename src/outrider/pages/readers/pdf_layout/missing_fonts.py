@@ -13,7 +13,7 @@ def find_missing_fonts(text_objects: Iterable[Any], textpage: Any) -> list[str]:
     """Return the names of fonts whose absence makes PDFium drop text.
 
     PDFium drops vertical text whose letters have no height, which is the case for each letter that its own font lacks.
-    A font of which at least one piece of text was read is not missing.
+    A font is not missing if at least one piece of its text was read.
     """
     max_pieces = 50  # of one font: pages repeat what their first pieces show
     pieces_read: dict[int, int] = {}  # by the font's address; -1 where the font is good

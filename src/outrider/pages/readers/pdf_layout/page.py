@@ -134,7 +134,7 @@ def _place_form_values(lines: list[PdfLine]) -> list[PdfLine]:
 
 
 def _insert_choice(lines: list[PdfLine], box: Box, text: str) -> None:
-    """Insert the choice of a list box after the words to its left, or else after what is above it."""
+    """Insert a list box's choice after the words to its left, or else after the line above."""
     row_height_pt = 12.0
     cells = (PdfCell(text, box.left, box.right),)
     labels = [line for line in lines if line.right <= box.left and box.bottom < (line.bottom + line.top) / 2 < box.top]

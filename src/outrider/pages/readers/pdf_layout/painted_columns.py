@@ -45,7 +45,7 @@ def _iter_runs(lines: list[PdfLine]) -> Iterator[list[PdfLine]]:
 def _match_rows(rows: list[PdfLine], run: list[PdfLine]) -> dict[int, PdfLine]:
     """Map rows to the first lines of a run next to them; empty without a column."""
     min_rows, max_median_chars = 3, 20
-    slack_em = 0.3  # beside a label of two lines, numbers are centered
+    slack_em = 0.3  # next to a label of two lines, numbers are centered
     matches: dict[int, PdfLine] = {}
     for line in run:
         middle, slack = (line.bottom + line.top) / 2, slack_em * line.size

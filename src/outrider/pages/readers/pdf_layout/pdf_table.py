@@ -21,7 +21,7 @@ def is_special(line: PdfLine) -> bool:
 
 
 def merge_levels(lines: list[PdfLine]) -> list[PdfLine]:
-    """Merge lines that are beside one another, which programs write in any order."""
+    """Merge lines that are side by side, which programs write in any order."""
     max_cells = 200  # a level with more is a drawing
     levels: list[PdfLine] = []
     for line in lines:

@@ -52,7 +52,7 @@ def recognize_page(page: Any, recognize: Recognize, time_limit_s: float) -> tupl
     max_picture_side_px = 2_000
     usual_scale = 150 / 72  # enough to read type of 8 points
     min_ink = 230  # of 255; a page without anything darker is blank
-    width, top = page.get_size()  # as it is shown, turned
+    width, top = page.get_size()  # as displayed, after rotation
     scale = min(usual_scale, max_picture_side_px / max(width, top, 1))
     picture = page.render(scale=scale, grayscale=True, draw_annots=False).to_numpy()
     picture = picture.reshape(picture.shape[:2])

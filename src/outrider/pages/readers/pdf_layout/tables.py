@@ -63,7 +63,7 @@ def _iter_merged(lines: list[PdfLine], replacements: list[Replacement]) -> Itera
 
 
 def _take_region(lines: list[PdfLine], start: int) -> list[PdfLine]:
-    """Return the lines from one with gaps on downwards, as far as they are near one another and below it.
+    """Return a line with gaps and the lines below it that are near one another.
 
     Args:
         lines: Lines from the top of the page to its bottom.
