@@ -35,7 +35,7 @@ class Agent:
         self.client = client
 
     async def call(self, tool: str, **arguments: Any) -> ToolAnswer:
-        """Call a tool; return its answer, also if it failed. Progress goes to the message handler."""
+        """Call a tool; return its answer, even if it failed. Progress goes to the message handler."""
         result = await self.client.call_tool(tool, arguments, progress_callback=_ignore_progress)
         assert isinstance(result, CallToolResult)
         text = "\n\n".join(_iter_texts(result))

@@ -45,7 +45,7 @@ class ShopHandler(BaseHTTPRequestHandler):
 
 
 async def run_flow_demo(terminal: Terminal, home: Path) -> None:
-    """Repeat an order on a changed page with a flow; without a browser say so."""
+    """Repeat an order on a changed page with a flow, or say that a browser is missing."""
     with serve_shop() as shop, terminal.step("Repeat browser actions without a model: saveFlow, runFlow") as step:
         address = f"127.0.0.1:{shop.server_address[1]}"
         settings = ("toolsets=browser,flows", f"egress.allow={address}")

@@ -63,7 +63,7 @@ async def serve_python_docs() -> AsyncGenerator[str]:
 
 
 def get_host_and_port(url: str) -> str:
-    """Return host and port as `egress.allow` takes them."""
+    """Return host and port in the form of `egress.allow`."""
     return urlsplit(url).netloc
 
 

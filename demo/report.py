@@ -37,7 +37,7 @@ print(", ".join(f"{word} {count}" for word, count in words.most_common(5)))
 async def run_report_demo(
     terminal: Terminal, home: Path, question: str, pages: list[str], settings: tuple[str, ...]
 ) -> bool:
-    """Turn pages into an exported report; return whether the export holds what was written."""
+    """Turn pages into an exported report; return whether the export is complete."""
     chosen = (TOOLSETS, *settings)
     with terminal.step("Write a report: plan, store, search, write, run code, export") as step:
         step.print(f"[dim]$[/] {escape(format_command(chosen))}")

@@ -1,6 +1,6 @@
-"""Generate the reference of tools and settings, and the schemas that are shipped.
+"""Generate the reference of tools and settings, and the shipped schemas.
 
-Run `python docs/generate.py` after a change of a tool or a setting. It writes docs/reference/tools.md and settings.md.
+Run `python docs/generate.py` after changing a tool or a setting. It writes docs/reference/tools.md and settings.md.
 """
 
 import json

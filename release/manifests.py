@@ -19,7 +19,7 @@ BUNDLE_START = "from outrider.__main__ import main\n\nmain()\n"
 
 
 def read_project() -> dict[str, Any]:
-    """Read the project's table, the only place which names the version of a release."""
+    """Read the project's table, the only place that names the version of a release."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -77,7 +77,7 @@ def describe_bundle(repository: str) -> dict[str, Any]:
 
 
 def write_bundle(repository: str, folder: Path) -> Path:
-    """Write the bundle for Claude Desktop, which has no dependencies in it and so fits every system."""
+    """Write the bundle for Claude Desktop; without dependencies, it fits every system."""
     project = read_project()
     version = project["version"]
     environment = (
@@ -93,7 +93,7 @@ def write_bundle(repository: str, folder: Path) -> Path:
     path = folder / f"outrider-{version}.mcpb"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, text in files.items():
-            # A date of its own would make two bundles of one version differ.
+            # With the current date, two bundles of one version would differ.
             bundle.writestr(zipfile.ZipInfo(name), text)
     return path
 
@@ -104,7 +104,7 @@ def describe_catalog_entry(repository: str, commit: str) -> dict[str, Any]:
         "name": "outrider",
         "image": "mcp/outrider",
         "type": "server",
-        # Settings decide which tools there are.
+        # The set of tools depends on the settings.
         "dynamic": {"tools": True},
         "meta": {"category": "search", "tags": ["search", "browser", "documents", "web"]},
         "about": {"title": "Outrider", "description": DESCRIPTION},

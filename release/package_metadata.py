@@ -1,6 +1,6 @@
 """Metadata for the package index: absolute links, addresses, and the name in the MCP registry.
 
-Whoever builds it names the repository: workflows on GitHub do so in GITHUB_REPOSITORY. Without one,
+The build names the repository: workflows on GitHub do so in GITHUB_REPOSITORY. Without a repository,
 relative links become plain text, because they would lead nowhere on the package index.
 """
 
@@ -34,7 +34,7 @@ def write_index_readme(readme: str, repository: str, version: str) -> str:
 
 
 def list_addresses(repository: str) -> dict[str, str]:
-    """List the addresses that the package index shows beside the text."""
+    """List the addresses that the package index shows next to the text."""
     root = f"https://github.com/{repository}"
     return {
         "Repository": root,
@@ -45,7 +45,7 @@ def list_addresses(repository: str) -> dict[str, str]:
 
 
 class PackageMetadataHook(MetadataHookInterface):
-    """Fills in what pyproject.toml leaves to the build."""
+    """Fills in the metadata that pyproject.toml leaves to the build."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         environment: Mapping[str, str] = os.environ

@@ -1,7 +1,7 @@
 """Record commands in a terminal as an animated picture: `python -m release.recording [FILE]`.
 
-The commands really run, in a home of their own and on a page of this machine, whose address is shown as SITE_NAME. What
-they print is shown as it came; pauses are shortened, because a reader would only wait.
+The commands really run, in a separate home and on a page of this machine, whose address is shown as SITE_NAME. Their
+output is shown unchanged; pauses are shortened, because a reader would only wait.
 """
 
 import functools
@@ -36,14 +36,14 @@ COLUMNS = 96
 
 
 class RecordedCommand(NamedTuple):
-    """A command line and what it printed."""
+    """A command line and its output."""
 
     line: str
     output: str
 
 
 def record_commands() -> list[RecordedCommand]:
-    """Run the commands and return what they print. Raises CalledProcessError if one fails."""
+    """Run the commands and return their output. Raises CalledProcessError if one fails."""
     with tempfile.TemporaryDirectory() as home, _serve_shop() as address:
         environ = {"HOME": home, "PATH": os.environ["PATH"], "OUTRIDER_EGRESS__ALLOW": address.removeprefix("http://")}
 
@@ -82,9 +82,9 @@ class _SilentHandler(http.server.SimpleHTTPRequestHandler):
 
 
 def draw_terminal(commands: list[RecordedCommand]) -> str:
-    """Return an SVG in which the commands and their outputs appear one after the other.
+    """Return an SVG in which the commands and their outputs appear one after another.
 
-    For readers who asked for less motion, and in programs without animations, all of it stands there at once.
+    For readers who prefer reduced motion, and in programs without animations, everything is shown at once.
     """
     line_height, character_width, pause_s = 19, 8.4, 0.9
     shown: list[tuple[str, str, float]] = []

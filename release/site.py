@@ -1,6 +1,6 @@
-"""The documentation as a website: `python -m release.site ZENSICAL [FOLDER]`.
+"""Build the documentation as a website: `python -m release.site ZENSICAL [FOLDER]`.
 
-Each page has a Markdown twin beside it, and llms.txt lists them for agents.
+Each page has its Markdown next to it, and llms.txt lists these files for agents.
 """
 
 import os
@@ -31,7 +31,7 @@ def gather_pages(source: Path, repository: str) -> None:
 
 
 def rewrite_links(text: str, page: Path, docs: Path, repository: str) -> str:
-    """Make links out of the documentation lead to its copy of the page or to the repository."""
+    """Point links that leave the documentation to its copy of the page or to the repository."""
     if page.parent == docs and page.name.upper() in {name.upper() for name in ROOT_PAGES}:
         text = text.replace("](docs/", "](")
     depth = "../" * len(page.parent.relative_to(docs).parts)
@@ -49,7 +49,7 @@ def rewrite_links(text: str, page: Path, docs: Path, repository: str) -> str:
 
 
 def write_twins(source: Path, site: Path) -> None:
-    """Put the Markdown of each page beside it, and list all in llms.txt."""
+    """Put each page's Markdown next to it, and list all of them in llms.txt."""
     summary = tomllib.loads((source / "zensical.toml").read_text(encoding="utf-8"))["project"]["site_description"]
     lines = ["# Outrider", "", f"> {summary}", ""]
     for page in sorted((source / "docs").rglob("*.md")):
@@ -66,7 +66,7 @@ def write_twins(source: Path, site: Path) -> None:
 
 
 def build_site(zensical: str, target: Path, repository: str) -> int:
-    """Build the site; a link that leads nowhere is printed and fails. Return zensical's exit code."""
+    """Build the site and return zensical's exit code; a broken link is printed and fails."""
     gather_pages(SOURCE, repository)
     settings = SOURCE / "zensical.toml"
     owner, _, name = repository.partition("/")
@@ -74,7 +74,7 @@ def build_site(zensical: str, target: Path, repository: str) -> int:
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace("[project]\n", f"[project]\n{address}", 1), encoding="utf-8")
     command = [str(Path(zensical).absolute()), "build", "--strict", "--clean", "--config-file", str(settings)]
-    # Without colours its frames around wrong links are letters.
+    # Without colours, its frames around broken links are letters.
     environment = os.environ | {"NO_COLOR": "1"}
     built = subprocess.run(command, cwd=SOURCE, env=environment, check=False)  # noqa: S603 - the Makefile names it
     if built.returncode == 0:

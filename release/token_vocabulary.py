@@ -1,4 +1,4 @@
-"""Write the vocabulary that counts tokens: `python -m release.token_vocabulary`.
+"""Write the vocabulary for counting tokens: `python -m release.token_vocabulary`.
 
 The ranks are OpenAI's o200k_base as bpe-openai ships them. Kitoken's own format loads in a quarter of the time of
 tiktoken's, and holds the patterns by which a text is split before its bytes are merged.
@@ -17,9 +17,9 @@ VOCABULARY = Path(__file__).parents[1] / "src/outrider/core/o200k.kit.gz"
 def build_vocabulary() -> bytes:
     r"""Convert the ranks, with patterns that are matched in linear time.
 
-    OpenAI's pattern ends with `\s+(?!\S)|\s+`: of blanks before a word, the last one belongs to the word. Kitoken
-    matches a lookahead by backtracking, and ends the process at a million blanks. The same pieces come of two patterns
-    without one: the first cuts before the last blank of several, the second is OpenAI's with `\s+` alone.
+    OpenAI's pattern ends with `\s+(?!\S)|\s+`: the last of several spaces before a word belongs to the word. Kitoken
+    matches a lookahead by backtracking, and ends the process at a million spaces. Two patterns give the same pieces
+    without a lookahead: the first cuts before the last of several spaces, the second is OpenAI's with `\s+` alone.
     """
     tokenizer = Kitoken.from_tiktoken(
         gzip.decompress((files("bpe_openai.data") / "o200k_base.tiktoken.gz").read_bytes())

@@ -1,4 +1,4 @@
-"""Measure the tables and the reading order that are read from PDFs.
+"""Measure how well tables and reading order are read from PDFs.
 
     python -m evals.documents.evaluate [FOLDER...] [--half dev|test] [--each]
 
@@ -66,7 +66,7 @@ class DocumentScore:
 
 
 def iter_truths(folder: Path, half: str = "") -> Iterator[DocumentTruth]:
-    """Yield the documents of a folder that have a truth; halves are drawn by name."""
+    """Yield the documents of a folder that have a truth; halves are split by name."""
     for path in sorted(folder.rglob("*.pdf")):
         is_dev = zlib.crc32(path.stem.encode()) % 2 == 0
         if half and is_dev != (half == "dev"):

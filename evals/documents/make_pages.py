@@ -3,7 +3,7 @@
     python -m evals.documents.make_pages FOLDER
 
 It needs Typst and ReportLab (`pip install typst reportlab`) and a Chromium. Texts consist of random words and tables of
-random numbers, so that nothing has another author. Each PDF is one page, and `name.json` next to it lists its tables,
+random numbers, so that nobody else is the author. Each PDF is one page, and `name.json` next to it lists its tables,
 consecutive phrases, headings, and phrases that belong to the page and not to its text.
 """
 
@@ -332,7 +332,7 @@ def write_newsletter(page: GeneratedPage, draw: TextGenerator, number: int) -> s
 
 
 def write_sidebar(page: GeneratedPage, draw: TextGenerator, number: int) -> str:
-    """Write a narrow column of small type beside the text."""
+    """Write a narrow column of small type next to the text."""
     head = draw.draw_title()
     page.headings.append(head)
     main = "\n\n".join(page.add_paragraph(draw.draw_paragraph(count)) for count in (5, 6, 5, 6))

@@ -250,7 +250,7 @@ def fetch_project(project: Project, clone: str, folder: Path) -> None:
             _run_git("-C", clone, "fetch", "--depth=1", f"https://github.com/{project.repository}", project.commit)
         packed = _run_git("-C", clone, "archive", project.commit, *project.folders)
         with tarfile.open(fileobj=BytesIO(packed)) as archive:
-            checks = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.4 brought it
+            checks = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # new in Python 3.11.4
             archive.extractall(folder, **checks)  # noqa: S202 - of a commit that is pinned
 
 

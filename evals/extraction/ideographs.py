@@ -19,7 +19,7 @@ PUNCTUATION = str.maketrans({".": "。", ",": "，", "?": "？", "!": "！", ":"
 
 
 def convert_to_ideographs(text: str) -> str:
-    """Return a text with ideographs for words."""
+    """Return a text with its words replaced by ideographs."""
     found = WORD.sub(_write_word, text)
     return SPACE.sub("", re.sub(r"(?<=[\u4e00-\u9fff])[.,?!:;]", lambda mark: mark[0].translate(PUNCTUATION), found))
 

@@ -14,7 +14,7 @@ MIN_SURE_SHARE, MIN_SURE_WORDS = 0.8, 6  # minimum share and words of a block to
 def label_blocks(texts: list[str], reference: str) -> NDArray[np.float64]:
     """Return the share of each block's words in the common subsequence with the reference.
 
-    A longer block that is in the reference as a whole counts as found even out of order.
+    A longer block that is in the reference as a whole is found even if it is out of order.
     """
     blocks = [split_words(text) for text in texts]
     known: dict[str, int] = {}

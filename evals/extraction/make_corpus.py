@@ -317,7 +317,7 @@ def build_collection(language: LanguageText) -> GeneratedBody:
 
 
 def build_service(language: LanguageText) -> GeneratedBody:
-    """Build a promise and its reasons."""
+    """Build a service page: a promise and its reasons."""
     body = f'<section class="hero"><h1>{html.escape(language.title)}</h1>{_format_paragraph(language.paragraphs[0])}</section>'
     content = [language.title, language.paragraphs[0]]
     for head, text in zip(language.heads, language.paragraphs[1:], strict=False):

@@ -1,4 +1,4 @@
-r"""Score titles, authors and publication dates on a corpus, also of other extractors.
+r"""Score titles, authors and publication dates on a corpus, for several extractors.
 
     python -m evals.extraction.metadata [--corpus FOLDER] [--with trafilatura] [--every 5] [--misses title]
 

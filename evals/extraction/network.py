@@ -1,4 +1,4 @@
-"""Train a small network on blocks, weighed by their share of words.
+"""Train a small network on blocks, weighted by their share of words.
 
 A table of vectors is learned together with it, one for each word of class and id attributes (see
 `outrider.pages.extraction.classify.name_vectors`); they enter the first layer after the features.
@@ -113,7 +113,7 @@ class AdamOptimizer:
         self.step = 0
 
     def apply_gradients(self, gradients: list[Floats], rate: float) -> None:
-        """Take one step down."""
+        """Take one step of gradient descent."""
         self.step += 1
         for at, gradient in enumerate(gradients):
             self.first[at] = 0.9 * self.first[at] + 0.1 * gradient
@@ -127,7 +127,7 @@ class AdamOptimizer:
 def _build_batch(
     lessons: TrainingData, chosen: NDArray, settings: TrainingSettings, chance: np.random.Generator
 ) -> Batch:
-    """Build a blurred batch; some pages lack their names and address."""
+    """Build a batch with noise; some pages lack their names and address."""
     from scipy.sparse import csr_matrix
 
     index = [_sample_rows(lessons.pages[page], settings.rows, chance) for page in chosen]

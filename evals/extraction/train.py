@@ -5,9 +5,9 @@
 Needs numpy, scipy, scikit-learn and rapidfuzz in addition to the package. The data is the development split of
 the Web Content Extraction Benchmark (Murrough Foley, CC BY 4.0), with `--more` also the corpora that
 `fixtures.py` and `manuals.py` write. Seeded: the same libraries on the same machine give the same
-file. About half an hour of one core.
+file. It takes about half an hour on one core.
 
-Scores are of the benchmark's pages: of five folds of whole sites (registered domains), with `--by-page` also of five
+Scores are for the benchmark's pages: five folds of whole sites (registered domains), with `--by-page` also five
 folds of single pages, a quarter of which are from sites seen in training. The lexicon is also learned again for each
 pair of folds, so that no page affects its own score. With `--held-out NAME…`, training leaves out these corpora and the
 first fold of sites, and the file has the model that was scored on them.
@@ -188,7 +188,7 @@ def fit_kinds(
     pages: list[TrainingPage], extra: dict[int, NDArray], chosen: list[int], columns: NDArray
 ) -> KindClassifier:
     """Train the classifier of page kinds on the chosen pages whose kind is known."""
-    kind_strength = 0.01  # of the classifier of kinds: the inverse of its regularisation
+    kind_strength = 0.01  # of the classifier of kinds: the inverse of its regularization
     other_kind_weight = 0.5  # of pages outside of the benchmark, which are mostly articles
     from sklearn.linear_model import LogisticRegression
 

@@ -44,7 +44,7 @@ def check_words_agree(text: str, markdown: str) -> Iterator[str]:
         yield f"agree: words of the text that the Markdown lacks: {list(lost.elements())[:8]}"
     known = count_words(text) | count_words(
         remove_link_targets(text)
-    )  # cells that span are repeated, so only new words count
+    )  # cells that span rows or columns are repeated, so only new words count
     if len(added := [word for word in count_shown_words(markdown) if word not in known]) > max_different_words:
         yield f"agree: words of the Markdown that the text lacks: {added[:8]}"
 

@@ -19,7 +19,7 @@ DEFAULT_BOUNDS = Bounds()
 
 
 def read_peak_bytes() -> int:
-    """Return the most bytes held since the last call, 0 if unknown."""
+    """Return the peak memory in bytes since the last call, 0 if unknown."""
     with suppress(OSError):
         held = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
         Path("/proc/self/clear_refs").write_text("5")

@@ -88,7 +88,7 @@ class PageTarget(ContentTarget):
 
 
 def find_visible_text(data: bytes) -> str:
-    """Return words that a page certainly shows: from a paragraph that nothing hides."""
+    """Return words that a page certainly shows, from a paragraph that nothing hides."""
     unsure_elements = "[hidden], [style], [aria-hidden], template, noscript, dialog, details, video, audio, canvas, object, svg, select"
     from outrider.pages.extraction.main_content import parse_html
 

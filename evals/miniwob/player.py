@@ -53,7 +53,7 @@ class View:
         return "\n".join(self.lines)
 
     def find_all(self, name: str | re.Pattern[str] = "", role: str = "") -> list[Control]:
-        """Return the controls of a role whose name is this, or matches the pattern."""
+        """Return the controls of a role whose name equals the text or matches the pattern."""
         return [each for each in self.things if (not role or each.role == role) and _is_called(each, name)]
 
     def find_one(self, name: str | re.Pattern[str] = "", role: str = "") -> Control:
@@ -73,7 +73,7 @@ class View:
         raise LookupError(f"no line has {text!r}")
 
     def find_below(self, line: int, name: str | re.Pattern[str] = "", role: str = "") -> Control:
-        """Return the first control of a name and role from a line on. Raises LookupError."""
+        """Return the first control with a name and role, starting at a line. Raises LookupError."""
         for each in self.find_all(name, role):
             if each.line >= line:
                 return each
@@ -150,7 +150,7 @@ class Player:
         return await self.call_tool("clickElement", selector=_build_selector(what), **options)
 
     async def press_button(self, name: str = "Submit") -> Any:
-        """Press the control of a name on the current page."""
+        """Press the control with a name on the current page."""
         return await self.click_control((await self.take_snapshot()).find_one(name))
 
     async def press_submit(self) -> Any:

@@ -32,7 +32,8 @@ Floats = NDArray[np.float32]
 
 def main(models: Path, corpus: Path) -> None:
     """Write the file."""
-    smoothing_share = 1e-3  # of "A Simple but Tough-to-Beat Baseline": a word of this share of the corpus counts half
+    # From "A Simple but Tough-to-Beat Baseline": a word with this share of the corpus has half the weight.
+    smoothing_share = 1e-3
     files = find_weights(models)
     assert files, f"no weights in {models}"
     counts = Counter(term for sample in read_samples(corpus) for term in extract_terms(sample.text))

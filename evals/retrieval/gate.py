@@ -32,7 +32,7 @@ def find_failures(folder: Path = OWN_FOLDER, providers: list[str] | None = None)
 
 
 def find_low_scores(provider: str, scores: Mapping[str, float]) -> list[str]:
-    """Return the scores below their floors, and a hybrid that is not the best."""
+    """Return the scores below their floors, and a hybrid score that is not the best."""
     wrong = [
         f"{provider}: nDCG@10 of {mode} is {scores[mode]:.3f}, floor {floor}"
         for mode, floor in SCORE_FLOORS[provider].items()

@@ -1,4 +1,4 @@
-"""Measure the share of structure that is kept, of each kind, as page means.
+"""Measure the share of structure that is kept, by kind, as page means.
 
 python -m evals.structure.evaluate [--own] [--every 5] [--lost 3]
 """

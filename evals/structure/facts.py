@@ -1,7 +1,7 @@
 """Derive the structure of a page's main content from the page and the reference text.
 
 An element counts if its words are in the reference with some of their context. Words that occur more often on the page
-than in the reference only count where most of their context agrees, once for each place in the reference: the heading,
+than in the reference count only where most of their context agrees, once for each place in the reference: the heading,
 and not its copy in a table of contents; the link in the text, and not that in a footer or in a repeated slide. Before
 this rule, one in seventy links was such a copy.
 """
@@ -78,11 +78,11 @@ class WordSequence:
         self._starts = list(accumulate((len(word) + 2 for word in words), initial=0))
 
     def has_run(self, some: Iterable[str]) -> bool:
-        """Return whether these words are there one after another."""
+        """Return whether these words occur one after another."""
         return bool(found := _join_words(some)) and found in self._flat
 
     def find_runs(self, some: Iterable[str]) -> list[int]:
-        """Return the positions of their first words."""
+        """Return the positions where these words begin."""
         found, wanted, places = -1, _join_words(some), list[int]()
         while wanted and len(places) <= MAX_PLACES and (found := self._flat.find(wanted, found + 1)) >= 0:
             places.append(bisect_left(self._starts, found))
@@ -130,7 +130,7 @@ class Alignment:
         return reference.has_run(before + own) or reference.has_run(own + after)
 
     def _find_meant_places(self, own: tuple[str, ...]) -> set[int]:
-        """Find the places of these words in the page that the reference means."""
+        """Find the places of these words on the page that match the reference."""
         if own not in self._known:
             self._known[own] = self._match_places(own)
         return self._known[own]

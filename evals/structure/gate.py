@@ -2,7 +2,7 @@
 
     python -m evals.structure.gate
 
-Checks the small corpus always, and the large one if it is found. Floors are a little below the last measurement; they
+It checks the small corpus, and the large one if it is found. Floors are a little below the last measurement; they
 are raised when it improves, and never lowered to make this pass.
 """
 

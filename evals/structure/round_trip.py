@@ -4,7 +4,7 @@ git clone https://github.com/commonmark/commonmark-spec
 python -m evals.structure.round_trip commonmark-spec [--lost]
 
 The examples (CC BY-SA 4.0) stay outside of this repository. Each is placed between two paragraphs, as in a page, and a
-CommonMark parser reads our Markdown back, with line breaks on, as hosts show it. Not compared are raw HTML, titles of
+CommonMark parser reads our Markdown back, with line breaks on, as hosts show it. It ignores raw HTML, titles of
 links, links that an agent cannot follow (into the page itself, unknown schemes), whether a list is tight, empty
 elements, and emphasis inside of the same emphasis.
 """
@@ -95,7 +95,7 @@ class Outline:
             self.lines.append(f"/{node.tag}")
 
     def _end_text(self) -> None:
-        """Remove white space from the end of a text, and a border without anything after it."""
+        """Remove trailing white space, and a border that nothing follows."""
         if self.lines and self.lines[-1][:1] == "=":
             self.lines[-1] = "=" + self.lines[-1][1:].strip("\n").rstrip()
         if self.lines and self.lines[-1] in ("=", "|"):

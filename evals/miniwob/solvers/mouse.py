@@ -12,7 +12,7 @@ from evals.miniwob.player import Player, solves
 
 
 async def _drag_about_dot(player: Player, steps: list[complex]) -> None:
-    """Drag along points that count from the dot in the drawing."""
+    """Drag along points relative to the dot in the drawing."""
     dot, radius = (await player.take_snapshot()).find_one(re.compile("^circle ")), 4
     points = [[radius + step.real, radius + step.imag] for step in steps]
     await player.call_tool("useMouse", action="drag", selector=dot.ref, points=points)

@@ -30,7 +30,7 @@ class Step(BaseModel, extra="forbid", defer_build=True):
 
 
 class SuccessCriteria(BaseModel, extra="forbid", defer_build=True):
-    """The conditions under which the workflow is successful."""
+    """When the workflow counts as successful."""
 
     description: LongText
     requiredArtifacts: Annotated[list[ShortName], Field(max_length=50)] = []
