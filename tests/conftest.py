@@ -30,8 +30,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-MAX_RERUNS = 3  # of end-to-end tests in one run: more is a defect of the product or of the tests, not of the machine
-FAILURE_LINES = 25  # of a native traceback, whose beginning is pytest's own
+MAX_RERUNS = 3  # of end-to-end tests in one run: more mean a defect of the product or of the tests, not of the machine
+FAILURE_LINES = 25  # of a native traceback, which begins with pytest's own frames
 KEPT_VARIABLES = (
     "PATH",
     "LANG",
@@ -45,7 +45,7 @@ KEPT_VARIABLES = (
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """End a run of whole folders with one sentence if no browser starts: hundreds of tests would say it."""
+    """End a run of whole folders with one sentence if no browser starts, instead of hundreds of failures."""
     if hasattr(session.config, "workerinput"):
         return
     folders = [path for path in map(Path, session.config.args) if path.is_dir()]
@@ -66,8 +66,8 @@ async def require_browser() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep garbage collection off what is being collected, and then freeze it for the tests."""
-    gc.disable()  # looking for garbage, of which there is little, takes an eighth of the time
+    """Turn garbage collection off during collection, and then freeze the collected objects for the tests."""
+    gc.disable()  # searching for garbage takes an eighth of the time, and there is little
     try:
         return (yield)
     finally:
@@ -99,7 +99,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 
 class RerunLimit:
-    """Fail the run when more tests than a few passed only at their second try."""
+    """Fail the run if more than a few tests passed only at their second try."""
 
     def __init__(self) -> None:
         self.reruns: list[pytest.TestReport] = []
@@ -113,7 +113,7 @@ class RerunLimit:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the end of each first failure, which would be lost where the second try passes."""
+        """Print the end of each first failure, which would be lost if the second try passes."""
         for report in self.reruns:
             terminalreporter.write_sep("_", f"first failure of {report.nodeid}")
             terminalreporter.write_line("\n".join(report.longreprtext.splitlines()[-FAILURE_LINES:]))
@@ -122,11 +122,11 @@ class RerunLimit:
 
 
 class SkipSummary:
-    """Say at the end of the run how many tests were skipped, wholly or in part, and what each is missing."""
+    """Print at the end of the run how many tests were skipped, wholly or in part, and why."""
 
     def __init__(self) -> None:
-        self.tests: defaultdict[str, set[str]] = defaultdict(set)  # by what they are missing
-        self.parts: defaultdict[str, set[str]] = defaultdict(set)  # tests of which subtests were skipped
+        self.tests: defaultdict[str, set[str]] = defaultdict(set)  # by their missing requirement
+        self.parts: defaultdict[str, set[str]] = defaultdict(set)  # tests with skipped subtests
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and isinstance(report.longrepr, tuple):
@@ -139,7 +139,7 @@ class SkipSummary:
             self.tests[report.longrepr[2].removeprefix("Skipped: ")].add(report.nodeid)  # each worker reports it
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print a line a reason; pytest names reasons only when asked, and none of skipped subtests."""
+        """Print a line per reason; pytest prints reasons only on request, and never those of skipped subtests."""
         for how, reasons in (("skipped", self.tests), ("skipped in part", self.parts)):
             for reason, tests in sorted(reasons.items(), key=lambda each: -len(each[1])):
                 terminalreporter.write_line(f"{how} {len(tests)}: {reason}")
@@ -147,7 +147,7 @@ class SkipSummary:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(RerunLimit(), "rerun-limit")
-    if not hasattr(config, "workerinput"):  # the process that reports, not one of its workers
+    if not hasattr(config, "workerinput"):  # the reporting process, not one of its workers
         config.pluginmanager.register(SkipSummary(), "skip-summary")
 
 
@@ -158,7 +158,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def session_home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """A home for programs that serve several tests, such as browsers, which write into it."""
+    """A home for programs that serve several tests and write into it, such as browsers."""
     folder = tmp_path_factory.mktemp("session-home")
     downloaded = Path("~/.cache/ms-playwright").expanduser()
     with pytest.MonkeyPatch.context() as patch:
@@ -182,13 +182,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tables(home: Path) -> Path:
-    """The home's database, which has its tables already: to make them costs a process half a second."""
+    """The home's database with all tables, because creating them takes a process half a second."""
     return sqlite.create_migrated_file(home / ".outrider" / "outrider.db")
 
 
 @pytest.fixture(scope="session")
 def server() -> Generator[postgres.PostgresServer]:
-    """One Postgres for all tests of this process: each takes databases of its own, and who stops it starts it again."""
+    """One Postgres for all tests of this process. Each uses its own databases; a test that stops it restarts it."""
     programs = postgres.require_programs()
     with postgres.start_server(programs) as made:
         yield made

@@ -1,7 +1,7 @@
-"""Runs rows of the Makefile's targets side by side: `python -m tests.run_parallel make "types unit" "e2e miniwob"`.
+"""Run groups of Makefile targets in parallel: `python -m tests.run_parallel make "types unit" "e2e"`.
 
-The targets of a row come one after the other, and the first that fails ends its row. Each line of output begins with
-the target that it is of. What was skipped, and the last lines of a target that failed, are repeated at the end, where
+The targets of a group run one after another, and the first failure ends the group. Each line of output begins with
+its target. Skipped parts, and the last lines of a failed target, are repeated at the end, where
 people look first.
 """
 
@@ -14,12 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 REPEATED_LINES = 12
-SKIPPED = b"skipped "  # begins each line in which a target says what it left out
+SKIPPED = b"skipped "  # begins each line in which a target reports a skipped part
 
 
 @dataclass
 class Target:
-    """One target of the Makefile, and what of its output is repeated at the end."""
+    """One target of the Makefile, and the part of its output to repeat at the end."""
 
     name: str
     skips: list[bytes] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Target:
     has_failed: bool = False
 
     def run(self, make: str) -> None:
-        """Runs it and repeats what it says."""
+        """Run it and pass its output on."""
         begun = time.monotonic()
         command = [make, "--no-print-directory", self.name]
         with subprocess.Popen(
@@ -47,13 +47,13 @@ class Target:
             self.skips.append(line)
 
     def print_line(self, line: bytes) -> None:
-        """A whole line in one piece, so that those of two targets do not mix."""
+        """Print a whole line at once, so that lines of two targets do not mix."""
         sys.stdout.buffer.write(f"{self.name}: ".encode() + line.rstrip(b"\n") + b"\n")
         sys.stdout.buffer.flush()
 
 
 def main(make: str, *rows: str) -> int:
-    """Exit code 0: all targets are well; 1: one is not."""
+    """Return exit code 0 if all targets succeed, else 1."""
     with ThreadPoolExecutor(len(rows)) as side_by_side:
         targets = [target for row in side_by_side.map(lambda row: run_row(make, row.split()), rows) for target in row]
     failed = [target for target in targets if target.has_failed]
@@ -69,7 +69,7 @@ def main(make: str, *rows: str) -> int:
 
 
 def run_row(make: str, names: Sequence[str]) -> Sequence[Target]:
-    """The targets that were run, up to the first that failed."""
+    """Run the targets up to the first failure, and return them."""
     targets: list[Target] = []
     for name in names:
         targets.append(Target(name))

@@ -1,6 +1,6 @@
 """`make screenshots`: every page of the dashboard at 1280 and 390 pixels, light and dark, as PNG files.
 
-`python tests/screenshots.py [FOLDER [NAME …]]` makes only the pages whose route names begin so.
+`python tests/screenshots.py [FOLDER [NAME …]]` only takes pages whose route names begin with a NAME.
 """
 
 import sys
@@ -28,7 +28,7 @@ DEFAULT_FOLDER = Path(".cache/screenshots")
 
 
 async def main(folder: Path, names: tuple[str, ...]) -> None:
-    """Opens an app, lives in it, and takes the pictures."""
+    """Open an app, fill it with data, and take the screenshots."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept:
         home = Path(kept)

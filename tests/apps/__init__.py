@@ -1,1 +1,1 @@
-"""Real applications on loopback, operated by scripts that read only what the browser's tools answer: `make apps`."""
+"""Real applications on loopback, operated by scripts that see only the tools' answers: `make apps`."""

@@ -1,4 +1,4 @@
-"""Play the tasks of all applications, or of those that are named, and print a table."""
+"""Run the tasks of all applications, or of the named ones, and print a table."""
 
 import argparse
 import signal
@@ -32,7 +32,7 @@ def main(applications: Mapping[str, Application] = APPLICATIONS, program: str = 
     options.add_argument("--server", choices=SERVERS, default="outrider", help="the browser server that is used")
     options.add_argument("--transcripts", type=Path, help="write the calls and answers of each task into this folder")
     given = options.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # servers are ended then too, as by Ctrl+C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # servers also end then, as with Ctrl+C
     chosen = [applications[name] for name in given.applications or applications]
     played = [each for application in chosen for each in _play_application(application, given)]
     print("\n".join(format_table(played)))
@@ -72,7 +72,7 @@ def _format_row(each: Played) -> str:
 
 
 def format_table(played: Sequence[Played]) -> list[str]:
-    """Return the rows of a table in Markdown: one an application, and their sum."""
+    """Return the rows of a table in Markdown: one per application, and their sum."""
     names = list(dict.fromkeys(each.application for each in played))
     rows = [_format_sum(name, [each for each in played if each.application == name]) for name in names]
     head = "| application | tasks | done | failed loudly | false success | calls | tokens | seconds |"

@@ -1,4 +1,4 @@
-"""Operate applications by agent-browser's MCP server, which reads pages as trees of roles and names."""
+"""Operate applications through agent-browser's MCP server, which shows trees of roles and names."""
 
 import os
 import secrets
@@ -20,7 +20,7 @@ VERSION = "0.41.2"
 
 
 class AgentBrowserPerson(Person):
-    """A session of agent-browser; its shorter snapshot of controls is used where it says enough."""
+    """A session of agent-browser; its shorter snapshot of controls is used where it is enough."""
 
     server = "agent-browser"
 
@@ -28,7 +28,7 @@ class AgentBrowserPerson(Person):
         return parse_agent_browser(text)
 
     def is_whole(self, text: str) -> bool:
-        """Whether an answer ends what was seen: all but those to filling in, after which references stay."""
+        """Whether an answer makes older outlines invalid: all but those to typing, after which references stay."""
         return not any(f'"{word}"' in text for word in ("filled", "selected", "checked"))
 
     async def look(self) -> Outline:
@@ -81,12 +81,12 @@ class AgentBrowserPerson(Person):
         return answer
 
     async def accept_next_dialog(self) -> None:
-        """Do nothing: an action answers while its dialog is open, and is followed by its acceptance."""
+        """Do nothing: an action returns while its dialog is open, and the caller then accepts the dialog."""
 
 
 @asynccontextmanager
 async def open_agent_browser(urls: list[str], folder: Path) -> AsyncGenerator[AgentBrowserPerson]:
-    """Start the server with all of its tools, since hovering and uploading are not in its first set."""
+    """Start the server with all of its tools, because its default set lacks hovering and uploading."""
     program = install_node("agent-browser", f"agent-browser@{VERSION}") / "agent-browser/bin/agent-browser.js"
     name = f"apps{secrets.token_hex(4)}"
     values = {"EXECUTABLE_PATH": str(find_browser().path), "SESSION": name, "NAMESPACE": name}

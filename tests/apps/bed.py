@@ -1,4 +1,4 @@
-"""Applications, their tasks, and the playing of tasks by a person."""
+"""Define applications and their tasks, and run the tasks with a scripted person."""
 
 import tempfile
 import time
@@ -17,14 +17,14 @@ DONE, FAILED, FALSE_SUCCESS = "done", "failed loudly", "false success"
 
 @dataclass
 class Site:
-    """A served application: its URL, its own folder, and what its tasks check it with.
+    """A served application: its URL, its folder, and the tools to check its data.
 
     Attributes:
         url: Its address on loopback.
         folder: Its files and database.
         user: The account's name.
-        password: Made for this run.
-        tools: What checks need, by name.
+        password: Generated for this run.
+        tools: Objects that checks need, by name.
     """
 
     url: str
@@ -43,9 +43,9 @@ class Application:
 
     Attributes:
         name: Its name.
-        install: Fetches it from the indexes; does nothing if it is there.
-        serve: Starts it on data of its own in a folder.
-        tasks: Their scripts by title, in the order in which they are played; the first one signs in.
+        install: Fetches it from the indexes; does nothing if it is installed.
+        serve: Starts it with fresh data in a folder.
+        tasks: Their scripts by title, in the order in which they run; the first one signs in.
     """
 
     name: str
@@ -80,13 +80,13 @@ class Played:
 
 @contextmanager
 def serve(application: Application) -> Generator[Site]:
-    """Serve an application, which is installed if it is not yet, on fresh data."""
+    """Serve an application on fresh data; install it if necessary."""
     with tempfile.TemporaryDirectory(prefix="outrider-apps-") as folder, application.serve(Path(folder)) as site:
         yield site
 
 
 async def play(application: Application, title: str, person: Person, site: Site) -> Played:
-    """Play one task and classify its outcome by the application's own data."""
+    """Run one task and classify its outcome by the application's own data."""
     calls, tokens, refusals, lines = person.calls, person.tokens, len(person.refusals), len(person.transcript)
     start, reason = time.monotonic(), ""
     try:
@@ -108,7 +108,7 @@ async def play(application: Application, title: str, person: Person, site: Site)
 
 
 async def becomes(check: Callable[[], bool], timeout_s: float = 20.0) -> bool:
-    """Whether the application's data fulfils a check soon: some save after they have answered."""
+    """Whether the application's data passes a check soon: some applications save after they have answered."""
     deadline = time.monotonic() + timeout_s
     while not check():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""Operate applications by chrome-devtools-mcp, which reads pages as Chromium's accessibility tree."""
+"""Operate applications through chrome-devtools-mcp, which shows Chromium's accessibility tree."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -22,7 +22,7 @@ PAGE = 1
 class DevtoolsPerson(Person):
     """A session of chrome-devtools-mcp.
 
-    Its actions would repeat the whole page where one asks for it; the person looks only when the page is needed.
+    Its actions could return the whole page; the person takes a snapshot only when the page is needed.
     """
 
     server = "chrome-devtools-mcp"
@@ -31,7 +31,7 @@ class DevtoolsPerson(Person):
         return parse_devtools(text)
 
     def is_whole(self, text: str) -> bool:
-        """Whether an answer ends what was seen: all but those to filling in, after which uids stay."""
+        """Whether an answer makes older outlines invalid: all but those to typing, after which uids stay."""
         return "Successfully filled" not in text
 
     async def look(self) -> Outline:
@@ -80,7 +80,7 @@ class DevtoolsPerson(Person):
         return answer
 
     async def accept_next_dialog(self) -> None:
-        """Do nothing: an action answers while its dialog is open, and is followed by its acceptance."""
+        """Do nothing: an action returns while its dialog is open, and the caller then accepts the dialog."""
 
 
 @asynccontextmanager

@@ -21,9 +21,9 @@ class NotInstallableError(Exception):
 
 
 def install_debian(name: str, *packages: str) -> Path:
-    """Download packages with what they need that is missing here, and unpack them into a folder.
+    """Download packages with their missing dependencies, and unpack them into a folder.
 
-    Nothing is configured and nothing of the system changes, so the application brings its own configuration.
+    Nothing is configured and the system does not change, so the application brings its own configuration.
     """
     apt, dpkg = _find("apt-get"), _find("dpkg")
     root = FOLDER / name
@@ -55,7 +55,7 @@ def install_node(name: str, *packages: str) -> Path:
 
 
 def install_python(name: str, *requirements: str) -> Path:
-    """Install packages of the Python index into an environment of their own and return the folder of its programs."""
+    """Install packages from the Python index into a separate environment; return its folder of programs."""
     folder = FOLDER / name
     if not _is_done(folder, requirements):
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
@@ -98,7 +98,7 @@ def _mark_done(folder: Path, wanted: Sequence[str]) -> None:
 
 
 def _relocate_links(root: Path) -> None:
-    """Let links point into the unpacked tree by absolute paths, which `shutil.copytree` follows."""
+    """Make links point into the unpacked tree by absolute paths, which `shutil.copytree` follows."""
     for link in [path for path in root.rglob("*") if path.is_symlink()]:
         target = link.readlink()
         inside = root / target.relative_to("/") if target.is_absolute() else link.parent / target
@@ -108,7 +108,7 @@ def _relocate_links(root: Path) -> None:
 
 
 def _relocate_paths(root: Path) -> None:
-    """Let PHP files name libraries by where they were unpacked."""
+    """Make PHP files name libraries by their unpacked paths."""
     for file in (path for path in root.rglob("*.php") if path.is_file() and not path.is_symlink()):
         source = file.read_bytes()
         if b"'/usr/share/" in source:

@@ -15,7 +15,7 @@ START_TIMEOUT_S = 400.0
 
 @dataclass(frozen=True)
 class MariaDB:
-    """A server on a socket; its user root has no password, and only this user of the machine reaches it."""
+    """A server on a socket; its user root has no password, and only this user of the machine can reach it."""
 
     root: Path
     socket: Path

@@ -1,4 +1,4 @@
-"""Find parts of a page by role and name in what a browser server shows of it."""
+"""Find parts of a page by role and name in a browser server's outline."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class Part:
 
     Attributes:
         ref: Its reference.
-        role: Its role as the outline calls it, empty where it says none.
+        role: Its role in the outline's words; empty if the outline names none.
         name: Its accessible name, or its text.
         line: The number of its line.
         is_text: Whether it is shown as text only, so that a control of the same name comes first.
@@ -47,7 +47,7 @@ class Outline:
     def find(self, name: Name, role: str = "", *, after: Name = "", before: Name = "", number: int = 1) -> Part:
         """Return the part of a name and role: the nth from the line with a text on, or the last up to such a line.
 
-        The role `field` is any of `FIELD_ROLES`; `editor` is what the text of that line can be rewritten in.
+        The role `field` is any of `FIELD_ROLES`; `editor` is the element in which that line can be rewritten.
 
         Raises:
             LookupError: there is none.
@@ -76,7 +76,7 @@ class Outline:
         return (fields or holding)[-1]
 
     def _follows(self, part: Part, start: int) -> bool:
-        """Return whether a part stands from a line on, or is a field that holds that line."""
+        """Return whether a part begins at or after a line, or is a field that holds that line."""
         return part.line >= start or (part.role in FIELD_ROLES and self._holds(part, start))
 
     def _holds(self, part: Part, start: int) -> bool:
@@ -110,14 +110,14 @@ def _matches(part: Part, name: Name, role: str) -> bool:
 
 
 def parse_outrider(text: str) -> Outline:
-    """Parse an answer of `snapshotPage`; what is clickable as a whole is called by the text behind its reference."""
-    view = View(re.sub(r"(</?untrusted-)\d+", r"\1", text).split("\n"))  # its number is none of the page's text
+    """Parse an answer of `snapshotPage`; parts without a name get the text after their reference."""
+    view = View(re.sub(r"(</?untrusted-)\d+", r"\1", text).split("\n"))  # its number is not part of the page's text
     parts = [_name_by_text(Part(each.ref, each.role, each.name, each.line), view.lines) for each in view.things]
     return Outline(view.lines, parts)
 
 
 def _name_by_text(part: Part, lines: list[str]) -> Part:
-    """Name a part by the text behind its bare reference (`<e7> Jack`), or by the texts inside a control."""
+    """Name a part by the text after its bare reference (`<e7> Jack`), or by the texts inside a control."""
     if part.name and not part.name.startswith("."):
         return part
     if not part.role:

@@ -20,7 +20,7 @@ class OutriderPerson(Person):
     """A session of the browser toolset; `sessionId` is left out, as a caller with one session may."""
 
     server = "outrider mcp"
-    look_timeout_s = 120.0  # it answers before a page has loaded, for which the other servers wait as long
+    look_timeout_s = 120.0  # it answers before a page has loaded, while the other servers wait that long for it
 
     def parse(self, text: str) -> Outline:
         return parse_outrider(text)

@@ -1,4 +1,4 @@
-"""Operate an application by a browser server's tools, knowing only what their answers say."""
+"""Operate an application through a browser server's tools, knowing only their answers."""
 
 import re
 import time
@@ -31,9 +31,9 @@ class Person(ABC):
     Attributes:
         calls: Number of calls.
         tokens: o200k tokens of the texts of all answers.
-        refusals: Answers that were errors, also where a second look helped.
+        refusals: Answers that were errors, even if a second snapshot helped.
         transcript: Calls and answers, to find the cause of a failure.
-        look_timeout_s: Time in which the page must show what is looked for.
+        look_timeout_s: Time in which the page must show the wanted part.
     """
 
     server = ""
@@ -75,7 +75,7 @@ class Person(ABC):
         """Return an outline of the whole page."""
 
     async def look_at_controls(self) -> Outline:
-        """Return an outline of at least the controls, where a server has a shorter one of these."""
+        """Return an outline of at least the controls, if the server has such a shorter outline."""
         return await self.look()
 
     @abstractmethod
@@ -93,16 +93,16 @@ class Person(ABC):
     async def accept_next_dialog(self) -> None: ...
 
     def write_file(self, name: str, text: str) -> None:
-        """Put a file where the server may take uploads from."""
+        """Put a file into a folder from which the server may upload."""
         (self.folder / name).write_text(text)
 
     def hear(self, text: str) -> None:
-        """Remember what an answer shows of the page."""
+        """Remember the parts of the page that an answer shows."""
         outline = self.parse(text)
         self._seen = [outline] if self.is_whole(text) else [outline, *self._seen]
 
     async def find(self, name: Name, role: str = "", **where: Any) -> Part:
-        """Find a part in what was shown since the page was last seen whole, else look again until it is there.
+        """Find a part in the outlines since the last whole one, else take snapshots until it appears.
 
         Raises:
             LookupError: the page did not show it in time.
@@ -121,12 +121,12 @@ class Person(ABC):
         raise missing
 
     async def _keep_looking(self, look: Callable[[], Awaitable[Outline]]) -> AsyncGenerator[Outline]:
-        """Yield what a look shows, and then whole outlines at growing intervals until time is over."""
+        """Yield one outline, and then whole outlines at growing intervals until the time is over."""
         deadline, interval_s = time.monotonic() + self.look_timeout_s, FIRST_POLL_INTERVAL_S
         while True:
             try:
                 yield await look()
-            except ToolError:  # a page that does not answer yet is looked at again, too
+            except ToolError:  # also retry a page that does not answer yet
                 if time.monotonic() > deadline:
                     raise
             if time.monotonic() > deadline:
@@ -135,7 +135,7 @@ class Person(ABC):
             look, interval_s = self.look, min(interval_s * 1.5, LAST_POLL_INTERVAL_S)
 
     async def _act(self, action: str, name: Name, role: str, where: dict[str, Any], *values: Any) -> None:
-        """Act on a part; if it is refused, look again and try once more, as a model does."""
+        """Act on a part; if that is refused, take a snapshot and try once more, as a model does."""
         try:
             self.hear(await self.act(action, await self.find(name, role, **where), *values))
         except ToolError:
@@ -175,14 +175,14 @@ class Person(ABC):
         await self._act("upload", name, "", where, str(self.folder / file))
 
     async def slide(self, name: Name, value: int, steps: int, **where: Any) -> None:
-        """Set a slider to a value that is some presses of an arrow key above its lowest."""
+        """Set a slider to a value by pressing an arrow key, starting at its minimum."""
         await self._act("slide", name, "slider", where, str(value), steps)
 
     async def drag(self, name: Name, target: Name) -> None:
         await self._act("drag", name, "", {}, await self.find(target))
 
     async def read(self, text: str) -> Outline:
-        """Return an outline that holds a text, as soon as there is one.
+        """Return the first outline that contains a text.
 
         Raises:
             LookupError: the page did not show it in time.

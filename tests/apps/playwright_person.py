@@ -1,4 +1,4 @@
-"""Operate applications by Playwright's MCP server, which reads pages as trees of roles and names."""
+"""Operate applications through Playwright's MCP server, which shows trees of roles and names."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -21,8 +21,8 @@ VERSION = "0.0.83"
 class PlaywrightPerson(Person):
     """A session of @playwright/mcp.
 
-    Its answers to typing hold no page, and those to other actions the name of a file that does, so the person looks
-    after these.
+    Answers to typing do not contain the page, and answers to other actions name a file that does, so the person takes a
+    snapshot after the latter.
     """
 
     server = "@playwright/mcp"
@@ -31,7 +31,7 @@ class PlaywrightPerson(Person):
         return parse_playwright(text)
 
     def is_whole(self, text: str) -> bool:
-        """Whether an answer ends what was seen, as it holds the page or names a file with it."""
+        """Whether an answer makes older outlines invalid: it contains the page or names a file with it."""
         return "### Page" in text
 
     async def look(self) -> Outline:
@@ -75,7 +75,7 @@ class PlaywrightPerson(Person):
             self.hear(await self.call("browser_press_key", key=chord.replace("Ctrl+", "Control+")))
 
     async def accept_next_dialog(self) -> None:
-        """Do nothing: an action answers while its dialog is open, and `act` accepts it."""
+        """Do nothing: an action returns while its dialog is open, and `act` accepts the dialog."""
 
 
 @asynccontextmanager

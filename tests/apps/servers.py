@@ -1,4 +1,4 @@
-"""Start the server of an application on loopback and end it with all that it has started."""
+"""Start an application's server on loopback, and end it with all processes that it has started."""
 
 import http.client
 import os

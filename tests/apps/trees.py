@@ -1,4 +1,4 @@
-"""Parse the accessibility trees that other browser servers answer."""
+"""Parse the accessibility trees that other browser servers return."""
 
 import re
 
@@ -24,7 +24,7 @@ TEXT_ROLES = frozenset(
 
 
 def parse_playwright(text: str) -> Outline:
-    """Parse a snapshot of Playwright's server; a part without a name is called by the text that stands in it.
+    """Parse a snapshot of Playwright's server; a part without a name is named by its text.
 
     Glyphs of icon fonts, which it keeps in names, are left out.
     """
@@ -44,7 +44,7 @@ def _read_playwright(lines: list[str], number: int) -> Part | None:
 
 
 def parse_devtools(text: str) -> Outline:
-    """Parse a snapshot of chrome-devtools-mcp, in which each text has a uid too, and no role."""
+    """Parse a snapshot of chrome-devtools-mcp, in which texts also have a uid, but no role."""
     lines = re.sub(r"[\ue000-\uf8ff]|\n(?! *uid=)", " ", text).split("\n")
     return Outline(lines, [part for number in range(len(lines)) if (part := _read_devtools(lines, number))])
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 PAGES_FOLDER = Path(__file__).parent / "pages"
 TABLE_ROW_COUNT = 2_000
-HOSTILE_FILE_NAME = "..\\../evil\u202efdp.exe"  # a path, and a name that reads as another
+HOSTILE_FILE_NAME = "..\\../evil\u202efdp.exe"  # a path, and a name that looks like another one
 
 
 def build_site(other: str = "") -> Starlette:
@@ -104,7 +104,7 @@ async def serve_file(request: Request) -> Response:
 
 
 async def serve_slow(request: Request) -> StreamingResponse:
-    """A document that is there at once, with a script that never comes."""
+    """A document that arrives at once, with a script that never arrives."""
 
     async def parts():
         yield b"<title>Slow</title><h1>There</h1><script async src=/endless.js></script>"
@@ -132,7 +132,7 @@ async def serve_service_worker(request: Request) -> Response:
 
 
 async def serve_csp_report_page(request: Request) -> HTMLResponse:
-    """A page whose policy is broken at once, and reported to wherever the query says."""
+    """A page that violates its policy at once, and reports that to the address in the query."""
     headers = {"content-security-policy": f"script-src 'none'; report-uri {request.query_params['to']}"}
     return HTMLResponse("<script>1</script>", headers=headers)
 

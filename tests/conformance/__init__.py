@@ -1,1 +1,1 @@
-"""The protocol's own conformance suite against our HTTP edge: `python -m tests.conformance`, or `make conformance`."""
+"""Run MCP's conformance suite against our HTTP server: `python -m tests.conformance`, or `make conformance`."""

@@ -16,7 +16,7 @@ from mcp import Client
 
 from .npm import CONFORMANCE_FOLDER, NpmMissingError, find_node, install_packages
 
-# Newest first. Older revisions than the suite knows are covered by tests/contract/test_wire.py.
+# Newest first. tests/contract/test_wire.py covers revisions that are older than the suite supports.
 PROTOCOL_REVISIONS = ("2026-07-28", "2025-11-25")
 SUITE_SCRIPT = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 SUITE_TIMEOUT_MIN = 10
@@ -43,7 +43,7 @@ def main(*, every_revision: bool) -> int:
 
 @contextmanager
 def start_fixture(data: str) -> Generator[str]:
-    """The fixture as a process of its own; yields the address of its MCP endpoint."""
+    """Run the fixture as a separate process; yields the address of its MCP endpoint."""
     command = [sys.executable, "-m", f"{__package__}.server", data]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -57,7 +57,7 @@ def start_fixture(data: str) -> Generator[str]:
 
 
 def check_alive(url: str) -> None:
-    """Fails unless the fixture answers with its tools."""
+    """Fail unless the fixture lists its tools."""
 
     async def list_tool_names() -> set[str]:
         with anyio.fail_after(20):
@@ -68,7 +68,7 @@ def check_alive(url: str) -> None:
 
 
 def run_suite(folder: Path, revision: str, url: str) -> bool:
-    """Whether the suite is content: it fails for what the baseline does not expect, and for what it expects in vain."""
+    """Whether the suite passes: unexpected failures and unexpected passes both fail it."""
     baseline = CONFORMANCE_FOLDER / f"baseline-{revision}.yml"
     command = [find_node(folder), SUITE_SCRIPT, "server", "--url", url, "--requirements", revision]
     result = subprocess.run(

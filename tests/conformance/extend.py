@@ -1,4 +1,4 @@
-"""Puts what the suite asks for and Outrider does not offer beside our own handlers."""
+"""Add handlers that the suite needs and Outrider does not have."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -32,7 +32,7 @@ OWN_METHODS = ("tools/list", "tools/call", "resources/list", "resources/read", "
 
 
 def extend_server(server: Server[Any]) -> Server[Any]:
-    """Our server with these handlers beside its own."""
+    """Our server with these additional handlers."""
     ours = {method: _get_own_handler(server, method) for method in OWN_METHODS}
 
     async def list_tools(context: RequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:

@@ -1,4 +1,4 @@
-"""The clients of other people, in the exact versions of package-lock.json, installed once into .cache/npm."""
+"""Third-party clients in the exact versions of package-lock.json, installed once into .cache/npm."""
 
 import fcntl
 import shutil
@@ -18,7 +18,7 @@ class NpmMissingError(Exception):
 
 
 def install_packages() -> Path:
-    """The folder whose `node_modules` holds the clients, installed now if need be.
+    """Return the folder whose `node_modules` has the clients; install them if necessary.
 
     Raises:
         NpmMissingError: npm is not on this machine.
@@ -41,7 +41,7 @@ def install_packages() -> Path:
 
 @contextmanager
 def hold_install_lock() -> Generator[None]:
-    """One process at a time: who comes meanwhile waits, and finds everything installed."""
+    """Let one process install at a time; others wait, and then find everything installed."""
     NPM_FOLDER.mkdir(parents=True, exist_ok=True)
     with (NPM_FOLDER / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -49,12 +49,12 @@ def hold_install_lock() -> Generator[None]:
 
 
 def find_node(folder: Path) -> str:
-    """The Node that the clients need: the newest kind, whichever the machine has."""
+    """The Node that the clients need: the newest release, regardless of the machine's."""
     binaries = sorted(folder.glob("node_modules/node-*-*/bin/node"))
     return str(binaries[0]) if binaries else "node"
 
 
-if __name__ == "__main__":  # ahead of those who will wait for it
+if __name__ == "__main__":  # before other processes wait for it
     try:
         install_packages()
     except NpmMissingError:

@@ -50,7 +50,7 @@ CONTEXT_FORM = {"user_context": build_form("What context should the prompt use?"
 
 
 def list_extra_prompts() -> list[Prompt]:
-    """What is listed beside our own."""
+    """The prompts that are listed in addition to our own."""
     return [
         Prompt(name=name, description=name, arguments=[PromptArgument(name=each, required=True) for each in wanted])
         for name, (wanted, _) in PROMPTS.items()

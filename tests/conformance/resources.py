@@ -1,4 +1,4 @@
-"""Fixed resources; those of Outrider are what its tools have saved."""
+"""Fixed resources; Outrider's own resources are files that its tools have saved."""
 
 import base64
 

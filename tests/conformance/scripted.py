@@ -1,7 +1,7 @@
 """Tools that ask the client in ways that Outrider does not: forms of several fields, its model, its roots.
 
-They stand beside ours on the same server, so that the rest of the edge is judged with them:
-transport, versions, sealing of request state, questions over the connection.
+They run on the same server as our tools, so that the suite also checks the rest of the protocol layer:
+transport, versions, encryption of request state, questions over the connection.
 """
 
 import base64
@@ -43,7 +43,7 @@ SUBSCRIPTION_BUS = InMemorySubscriptionBus()
 
 
 def register_tool(*names: str) -> Callable[[ExtraTool], ExtraTool]:
-    """Offers the function under these names, each behind the `test_` that the suite's names begin with."""
+    """Offer the function under these names, each with the suite's prefix `test_`."""
 
     def register_function(function: ExtraTool) -> ExtraTool:
         EXTRA_TOOLS.update({f"test_{name}": function for name in names})
@@ -71,7 +71,7 @@ def request_input(requests: dict[str, Any], state: str | None = None) -> InputRe
 
 
 def get_accepted_content(params: CallToolRequestParams | GetPromptRequestParams, key: str) -> dict[str, Any] | None:
-    """What a person filled in under that key."""
+    """The value that a person entered for that key."""
     answer = (params.input_responses or {}).get(key)
     return answer.content if isinstance(answer, ElicitResult) and answer.action == "accept" else None
 
@@ -149,7 +149,7 @@ async def request_two_rounds(_: RequestContext, params: CallToolRequestParams) -
 
 @register_tool("input_required_result_capabilities")
 async def request_by_capability(context: RequestContext, _: CallToolRequestParams) -> ToolAnswer:
-    """Asks only for what the client said it can do."""
+    """Ask only for capabilities that the client has declared."""
     able = context.session.check_client_capability(SAMPLING_CAPABILITY)
     return request_input({"opinion": build_sampling_request("What do you think?")} if able else NAME_FORM)
 

@@ -1,4 +1,4 @@
-"""Serves the fixture over HTTP as `outrider serve` does; prints its address on the first line."""
+"""Serve the fixture over HTTP like `outrider serve`, and print its address on the first line."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ async def serve_fixture(folder: Path) -> None:
     server = extend_server(build_mcp_server(Toolbox([conformance_tools], {}, CallRecorder(database)), artifacts))
     config = uvicorn.Config(build_http_app({"": server}), host="127.0.0.1", port=0, log_level="warning")
     listening = config.bind_socket()
-    listening.listen()  # or a client that reads the address before the server has started would be refused
+    listening.listen()  # otherwise a client that reads the address before the server has started would be refused
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     await uvicorn.Server(config).serve(sockets=[listening])
 

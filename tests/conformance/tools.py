@@ -1,4 +1,4 @@
-"""The suite's tools as far as our tools can be them: through Toolbox, results and errors of the app."""
+"""The suite's tools, as far as Toolbox and the app's results and errors allow."""
 
 import base64
 import logging
@@ -53,7 +53,7 @@ async def test_error_handling() -> str:
 
 @conformance_tools.tool()
 async def test_tool_with_progress(call: Call, /) -> str:
-    """Report progress, slowly enough that none of it is left out."""
+    """Report progress slowly enough that no notification is dropped."""
     for step in PROGRESS_STEPS:
         await call.progress(step, PROGRESS_STEPS[-1], f"{step} %")
         await anyio.sleep(0.25)

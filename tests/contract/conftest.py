@@ -1,6 +1,6 @@
-"""Run promises that rest on the database on SQLite, on Postgres, and on replicas.
+"""Run contract tests that depend on the database on SQLite, on Postgres, and on replicas.
 
-An app reads `.outrider/settings.json` of its home as a user's would, so a test needs to know nothing of it.
+An app reads `.outrider/settings.json` of its home like a user's app, so tests need not know about this.
 """
 
 from collections.abc import Generator
@@ -12,7 +12,7 @@ import pytest
 from support.databases import postgres
 from support.databases.both_databases import DatabaseSetup
 
-# By file the tests that run on Postgres too: those of which the rows are the point. None means all of them.
+# By file, the tests that also run on Postgres because they are about rows. None means all of them.
 BOTH: dict[str, frozenset[str] | None] = {
     "test_planning": None,
     "test_playbook": None,
@@ -101,7 +101,7 @@ BOTH: dict[str, frozenset[str] | None] = {
     ),
 }
 
-# Of agents on Postgres, `test_run_agent` and `test_run_agent_restart` tell enough by day; these files add a few.
+# For agents on Postgres, `test_run_agent` and `test_run_agent_restart` are enough by day; these files add a few.
 NIGHTLY_AGENT_FILES = frozenset({"test_run_agent_blocked", "test_run_agent_citations", "test_run_agent_once"})
 DAILY_AGENT_TESTS = frozenset(
     {
@@ -111,7 +111,7 @@ DAILY_AGENT_TESTS = frozenset(
 )
 
 REPLICAS = 3
-# Of others on Postgres, those whose statements another test of the day runs there, too.
+# Other tests on Postgres whose statements another test also runs there by day.
 OTHER_NIGHTLY_TESTS = frozenset(
     {
         "test_an_agent_acts_as_its_person_in_their_workspace",
@@ -124,7 +124,7 @@ OTHER_NIGHTLY_TESTS = frozenset(
     }
 )
 
-# Those that replicas keep which are called in turns, of the tests above: what three do on Postgres, one does.
+# Of the tests above, those that also run on replicas called in turns: three replicas on Postgres cover one, too.
 REPLICATED_FILES = frozenset({"test_planning", "test_playbook", "test_content_store"})
 
 
@@ -155,6 +155,6 @@ def rows(request: pytest.FixtureRequest) -> Generator[DatabaseSetup]:
 
 @pytest.fixture(autouse=True)
 def home(home: Path, rows: DatabaseSetup) -> Path:
-    """As everywhere, with the database that the test is to run on."""
+    """The usual home, with the database for the test."""
     rows.configure_home(home)
     return home

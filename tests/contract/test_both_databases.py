@@ -33,7 +33,7 @@ def test_every_test_that_is_chosen_for_both_databases_exists(file: str):
 
 @postgres.needs_postgres
 async def test_two_apps_on_one_server_share_their_state(tmp_path: Path, server: postgres.PostgresServer):
-    """What one keeps, plans, reads and learns of providers the other knows, each with a folder of its own."""
+    """Each app knows the contents, plans, pages and provider health of the other, although their folders differ."""
     address = server.create_migrated_database()
     asked: list[str] = []
     tea = loopback_app.build_page_site(

@@ -1,4 +1,4 @@
-"""Toolset `browser` through a client and a real browser: every tool, every way in which it says no."""
+"""Toolset `browser` through a client and a real browser: every tool and every refusal."""
 
 import json
 import re

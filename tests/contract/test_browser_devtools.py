@@ -239,7 +239,7 @@ async def test_performance_has_a_sentence_for_each_finding(client: BrowserAppCli
     again = await call_for_text(client, "measurePerformance", sessionId=session)
     assert "/api/items?path=x&token=[removed]" in again
     assert "; the slowest:" in again
-    # It changes what is shown: Chromium tells of an interaction when the next frame is painted.
+    # It changes the display: Chromium reports an interaction when the next frame is painted.
     slow = "<button onclick='const end = Date.now() + 250; while (Date.now() < end); this.append(1)'>Slow</button>"
     await client.evaluate_js(session, f"document.body.insertAdjacentHTML('beforeend', {json.dumps(slow)})")
     await call_for_text(client, "clickElement", sessionId=session, selector="button=Slow")

@@ -1,4 +1,4 @@
-"""The catalogue as a whole: what every tool of every toolset must hold."""
+"""The catalogue as a whole: the rules for every tool of every toolset."""
 
 import json
 import re

@@ -10,8 +10,8 @@ from outrider.core.tool import Tool
 from support.apps import loopback_app
 
 pytestmark = pytest.mark.anyio
-# A line a call: `tool`, the arguments as `sent`, and as `meant` by the schema (null: nobody can know). Their authors
-# had seen the tools' schemas and nothing else of Outrider.
+# One line per call: `tool`, the arguments as `sent` and as `meant` by the schema (null: unknowable). Their authors
+# had seen only the tools' schemas, and nothing else of Outrider.
 CALLS_FILE = Path(__file__).parents[1] / "data" / "clumsy_calls.jsonl"
 
 

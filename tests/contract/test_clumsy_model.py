@@ -28,7 +28,7 @@ async def call_for_error(client: Client, tool: str, sent: Any, session: str) -> 
     except MCPError as error:
         return error.message
     if not result.is_error or "error" not in (result.structured_content or {}):
-        return ""  # understood, and what it ran may still have failed
+        return ""  # understood, although the execution may have failed
     assert read_error(result).get("hint"), (tool, sent, read_first_text(result))
     return read_first_text(result)
 
@@ -40,12 +40,12 @@ async def read_recorded_calls(app: App) -> dict[str, CallRecord]:
 
 
 def is_understood(app: App, record: CallRecord, meant: dict[str, Any]) -> bool:
-    """Whether the call ran with the arguments that were meant."""
+    """Whether the call ran with the intended arguments."""
     tool = app.toolbox.get_tool(record.tool)
     hidden = {name: PRIVATE_VALUE if name in tool.private else value for name, value in meant.items()}
     try:
         return tool.parameters.model_validate(record.arguments) == tool.parameters.model_validate(hidden)
-    except ValidationError:  # it was refused, and recorded as it was sent
+    except ValidationError:  # it was refused, and recorded unchanged
         return False
 
 

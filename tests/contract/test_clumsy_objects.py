@@ -1,4 +1,4 @@
-"""Objects inside arguments are read as forgivingly as the arguments themselves, by every tool that has them."""
+"""Every tool reads objects inside arguments as leniently as the arguments themselves."""
 
 import json
 import re

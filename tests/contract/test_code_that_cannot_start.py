@@ -1,4 +1,4 @@
-"""Code that cannot be started is answered with why and what to do, not as a bug (contracts 1.1)."""
+"""If code cannot be started, the answer gives the reason and a remedy, and is not a bug (contracts 1.1)."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ async def test_a_private_home_runs_code_or_names_the_user_who_cannot_enter(tmp_p
     async with open_app(sqlite.prepare_database(load(flags, environ={}, home=tmp_path, workspace=tmp_path))) as app:
         try:
             ran = await app.call("execute_shell", Call(session="mine"), command="echo $((6 * 7))")
-        except NotConfigured as error:  # for root, whose code runs as somebody else, where there are no namespaces
+        except NotConfigured as error:  # for root without namespaces, whose code runs as another user
             told, remedy = error.code, error.hint
         else:
             told, remedy = "", "none is needed"

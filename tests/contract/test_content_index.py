@@ -1,4 +1,4 @@
-"""Every keyword index reflects its changes, all or none, and knows how far it is."""
+"""Every keyword index applies its changes all or none, and knows its last change."""
 
 import sqlite3
 from collections.abc import AsyncGenerator, Callable

@@ -1,4 +1,4 @@
-"""Toolset `content_store`, promise by promise."""
+"""The contract of toolset `content_store`."""
 
 import json
 from pathlib import Path

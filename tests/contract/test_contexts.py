@@ -1,4 +1,4 @@
-"""Each toolset shows its state as resource and prompt; playbooks are prompts."""
+"""Each toolset offers its state as a resource and a prompt; playbooks are prompts."""
 
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -67,7 +67,7 @@ def test_compose_confines_the_containers_and_lets_them_sandbox_code(name: str):
     assert service["cap_drop"] == ["ALL"]
     assert service["read_only"] is True
     assert {"/tmp", "/home/outrider"} <= set(service["tmpfs"])
-    # bubblewrap gets no /proc of its own while parts of the container's are covered
+    # bubblewrap cannot mount its own /proc while parts of the container's are masked
     assert {"no-new-privileges:true", "seccomp=unconfined", "systempaths=unconfined"} == set(service["security_opt"])
 
 

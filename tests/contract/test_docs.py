@@ -1,4 +1,4 @@
-"""The documentation and the code say the same."""
+"""The documentation and the code agree."""
 
 import importlib.util
 import re
@@ -12,9 +12,9 @@ from support.checkout import CHECKOUT
 
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 DOC_PAGES = sorted([*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")])
-# Words that would tell where and how this was made; written apart so that this file does not hold them.
+# Words that would reveal where and how this was made; split so that this file does not contain them.
 FORBIDDEN_WORDS = ["/wo" + "rk/", "../sha" + "red", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
-# Two files are about a registry: they search it for people.
+# Two files are about a registry, because they search it for people.
 SEARCHED = {
     ("src/outrider/search/sources/pypi.py", FORBIDDEN_WORDS[2]),
     ("src/outrider/search/sources/npm.py", FORBIDDEN_WORDS[4]),

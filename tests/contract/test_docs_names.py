@@ -30,7 +30,7 @@ PLACE = re.compile(r"[a-z_]+(?:/[a-z_]+)+(?:\.py)?")
 COMMAND = re.compile(r"(?:^|(?<!from)[\s(])outrider (?=[a-z])([^|;&#…\n]*)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
-# Entry points, records of telemetry and files of the data folder look like modules.
+# Entry points, telemetry names and files of the data folder look like modules.
 NO_MODULES = re.compile(
     r"outrider\.(?:\w+_providers|embedders|readers|toolsets?|result_pages|tool|run|runs|search|db|work)\b"
 )
@@ -81,7 +81,7 @@ def is_module(name: str) -> bool:
 
 
 def unknown_to(command: click.Command, words: list[str]) -> list[str]:
-    """The subcommand or the options that a command does not have."""
+    """Return the subcommand or the options that a command does not have."""
     if isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.get_command(click.Context(command), words[0])
         return unknown_to(found, words[1:]) if found else [words[0]]
@@ -139,7 +139,7 @@ def test_unknown_names_are_detected(text: str):
 def split_words(line: str) -> list[str]:
     try:
         return shlex.split(line)
-    except ValueError:  # a quotation that goes on elsewhere
+    except ValueError:  # a quotation that continues elsewhere
         return line.split()
 
 
@@ -168,7 +168,7 @@ def test_every_link_to_a_heading_has_a_target(page: Path):
 
 
 def list_headings(page: Path) -> set[str]:
-    """The anchors of a page, as code hosts make them of its headings."""
+    """Return the anchors that code hosts generate for a page's headings."""
     said = [
         re.sub(r"[`*]", "", each).strip().lower()
         for each in HEADING.findall(FENCE.sub("", page.read_text(encoding="utf-8")))

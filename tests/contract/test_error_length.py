@@ -1,4 +1,4 @@
-"""No error is longer than a model needs, whatever was sent."""
+"""No error is longer than a model needs, for any input."""
 
 import json
 from pathlib import Path
@@ -70,7 +70,7 @@ async def test_no_error_that_an_agent_reads_is_long(tables: None):
 
 
 async def read_error_text(client: Client, tool: str, arguments: dict[str, Any]) -> str:
-    """Returns the longer of an error's text and data; empty where there is none."""
+    """Return the longer of an error's text and data; empty without an error."""
     try:
         result = await client.call_tool(tool, arguments)
     except MCPError as error:
@@ -78,5 +78,5 @@ async def read_error_text(client: Client, tool: str, arguments: dict[str, Any]) 
     if not result.is_error:
         return ""
     assert result.structured_content
-    as_json = json.dumps(result.structured_content, ensure_ascii=False)  # which some hosts show in place of the text
+    as_json = json.dumps(result.structured_content, ensure_ascii=False)  # which some hosts show instead of the text
     return max(read_text(result), as_json, key=count_tokens)

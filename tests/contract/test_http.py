@@ -1,4 +1,4 @@
-"""`outrider serve` as callers over the network meet it."""
+"""`outrider serve` as network callers see it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress

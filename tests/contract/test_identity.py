@@ -218,7 +218,7 @@ async def test_a_revoked_token_is_rejected_everywhere_within_seconds_and_its_str
 
 @asynccontextmanager
 async def open_event_stream(url: str, token: str) -> AsyncGenerator[httpx2.Response]:
-    """A subscription, which a server keeps open for as long as it may."""
+    """A subscription, which a server keeps open as long as possible."""
     prefix = "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {}}
     params = {"_meta": meta, "notifications": {"toolsListChanged": True}}

@@ -169,7 +169,7 @@ async def test_a_claim_of_the_wrong_type_is_refused_with_its_reason(team: Served
 
 
 async def test_a_public_key_is_not_accepted_as_a_shared_secret(team: ServedApp, provider: FakeIdentityProvider):
-    """The classic confusion of algorithms, whichever way the forger writes the key."""
+    """The classic algorithm confusion attack, with any encoding of the key."""
     body = {"iss": provider.url, "aud": OAUTH_RESOURCE, "sub": "ann", "exp": time.time() + 60, "scope": "tools"}
     for key in (identity_provider.export_pem("second"), identity_provider.export_pem("second").strip()):
         token = forge_token(key, body)
@@ -178,7 +178,7 @@ async def test_a_public_key_is_not_accepted_as_a_shared_secret(team: ServedApp, 
 
 
 def forge_token(key: bytes, body: dict[str, Any]) -> str:
-    """An HS256 token whose key is a public one; the library itself would not make it."""
+    """An HS256 token whose key is a public key; the library itself would refuse to create it."""
     import base64
     import hashlib
     import hmac
@@ -210,7 +210,7 @@ async def test_the_doctor_reports_whether_callers_could_authenticate(team: Serve
 
 
 class FakeDatabase:
-    """Where a client keeps what it was given."""
+    """A client's storage for its tokens."""
 
     tokens: Any = None
 
@@ -255,10 +255,10 @@ async def test_without_the_provider_callers_are_asked_to_retry_with_their_token(
             ours = await request_tools_list(f"{team.url}/mcp", await team.issue_token("ann", "acme"))
     assert (reply.status_code, reply.headers["retry-after"]) == (503, "10")
     assert reply.json()["error"] == "temporarily_unavailable"
-    assert ours.status_code == 401  # the operator has not said that our own tokens count
+    assert ours.status_code == 401  # the operator has not enabled our own tokens
 
 
-# The keys: what is fetched when, with a clock that is turned by hand.
+# When keys are fetched, with a clock that the tests set.
 
 
 class Clock:
@@ -272,7 +272,7 @@ class Clock:
 
 
 class AuthenticationSetup:
-    """An identity domain of its own over a provider of its own."""
+    """A separate identity domain with a separate provider."""
 
     def __init__(self, identity: Identity, provider: FakeIdentityProvider, clock: Clock) -> None:
         self.identity = identity
@@ -370,7 +370,7 @@ async def test_a_key_is_used_for_its_own_algorithm_alone(setup: AuthenticationSe
     setup.provider.published_keys = []
     setup.provider.extra_keys = [identity_provider.export_jwk("second") | {"kid": "first"}]
     with pytest.raises(InvalidCredentialError):
-        await setup.person(kid="first")  # signed with ES256, and the key of that name is one of RSA
+        await setup.person(kid="first")  # signed with ES256, but the key of that name is an RSA key
 
 
 async def test_a_token_without_a_key_name_is_checked_where_only_one_key_fits(setup: AuthenticationSetup):

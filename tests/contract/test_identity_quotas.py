@@ -1,4 +1,4 @@
-"""Test quotas of persons and workspaces, also for their agents."""
+"""Test quotas of persons and workspaces, including their agents."""
 
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -189,13 +189,13 @@ async def test_concurrent_agents_share_the_cost_per_day(home: Path):
             for run in runs:
                 await client.call_tool("agent_run", {"runId": run, "waitSeconds": 30})
             ended = [await team.app.runs.get(run) for run in runs]
-    assert [run.budgets["cost"] for run in ended] == [2.5] * 3  # nothing was spent when they began
+    assert [run.budgets["cost"] for run in ended] == [2.5] * 3  # nothing had been spent when they began
     assert {run.stop_reason for run in ended} == {"cost"}
-    assert sum(run.cost or 0.0 for run in ended) <= 2.5 + 3  # by one request each they may pass it, not by 2.5 each
+    assert sum(run.cost or 0.0 for run in ended) <= 2.5 + 3  # they may exceed it by one request each, not by 2.5 each
 
 
 async def record_cost(team: ServedApp, run_id: str, dollars: float) -> None:
-    """Writes down what the run has cost: the scripted model's price is not known."""
+    """Record the cost of the run, because the scripted model has no known price."""
     from outrider.agents.tables import runs
 
     async with team.app.database.write() as connection:
@@ -218,7 +218,7 @@ async def test_a_person_over_the_storage_quota_may_read_and_is_asked_to_delete(h
     assert not others.is_error
 
 
-# Agents act for whoever began them.
+# Agents act for the person who started them.
 
 GOAL = [ChatTurn(calls=[("create_goal", {"goal": "of the agent"})]), ChatTurn(text="The goal is set.")]
 

@@ -37,18 +37,18 @@ TOOLS = list(
     }.values()
 )
 SIGNED_IN = [{"name": "s", "value": PRIVATE_WORDS, "domain": "127.0.0.1", "path": "/"}]
-# By the contract of agents a conversation that is not the caller's means a new one, and unknown files are left out.
+# By the agents' contract, a foreign conversation id starts a new conversation, and unknown files are ignored.
 TOOLS_THAT_IGNORE_FOREIGN_IDS = {"run_agent"}
 
 
 @dataclass
 class World:
-    """What Ann has in workspace acme, and strangers who hold tokens.
+    """Ann's data in workspace acme, and strangers with tokens.
 
     Attributes:
-        hers: Arguments of tools that name what is hers, by tool or by name.
+        hers: Tool arguments that name Ann's data, by tool or by argument.
         uris: Resources of hers.
-        tokens: Who tries.
+        tokens: The strangers' tokens.
     """
 
     team: ServedApp
@@ -87,7 +87,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worl
 
 
 async def fill_world(world: World) -> None:
-    """Ann does a bit of everything, and strangers get their tokens."""
+    """Let Ann create data of every kind, and give strangers their tokens."""
     team = world.team
     ann = await team.issue_token("ann", "acme")
     world.tokens["bob of another workspace"] = await team.issue_token("bob", "beta")
@@ -165,7 +165,7 @@ async def add_evaluation(world: World) -> None:
 
 
 def arguments_of(world: World, tool: Tool) -> tuple[dict[str, Any], bool]:
-    """What a stranger sends: hers wherever something of hers can be named; and whether anything of hers was."""
+    """Return a stranger's arguments, with Ann's ids wherever possible, and whether any of them was used."""
     properties, required = tool.input_schema.get("properties", {}), tool.input_schema.get("required", [])
     hers = {name: world.hers.get(f"{tool.name}.{name}", world.hers.get(name)) for name in properties}
     if tool.toolset == "playbook" and "id" in properties:
@@ -177,7 +177,7 @@ def arguments_of(world: World, tool: Tool) -> tuple[dict[str, Any], bool]:
 
 
 def build_sample(name: str, schema: dict[str, Any], world: World) -> Any:
-    """Some value that the schema takes."""
+    """Return any value that the schema accepts."""
     if "enum" in schema:
         return schema["enum"][0]
     if "url" in name.lower():
@@ -216,7 +216,7 @@ async def test_no_tool_reveals_anything_to_a_stranger(subtests: pytest.Subtests,
             with anyio.fail_after(BROWSER_TIMEOUT_S):
                 done = await stranger.call_tool(tool.name, given, meta=ANNA)
             if tool.name == "run_agent" and not done.is_error:
-                # Saved files are the workspace's and may be attached; the scripted model tells everybody the secret.
+                # Saved files belong to the workspace and may be attached; the scripted model tells everyone the secret.
                 # The conversation must be a new one.
                 assert await of_the_same_workspace(stranger)
                 assert given["conversation_id"] not in done.model_dump_json()
@@ -238,14 +238,14 @@ async def test_no_resource_is_read_by_a_stranger_or_listed_to_one(world: World, 
     theirs = await of_the_same_workspace(stranger)
     for uri in [*world.uris.values(), *listed]:
         text = await read_uri(stranger, uri)
-        # What one of a workspace has made, others of it can read by its address; and an assistant's playbooks.
+        # Members of a workspace can read one another's files by address, and an assistant's playbooks.
         if not theirs or uri not in {world.uris["artifact"], world.uris["picture"], "context://playbook"}:
             assert PRIVATE_WORDS not in text
             assert uri in listed or text == "refused", uri
 
 
 async def read_uri(client: Client, uri: str) -> str:
-    """The resource as a client gets it, or that it does not."""
+    """Return the resource as a client gets it, or the refusal."""
     try:
         return (await client.read_resource(uri, meta=ANNA)).model_dump_json()
     except MCPError:

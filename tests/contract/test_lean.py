@@ -1,4 +1,4 @@
-"""`outrider mcp --lean`: two tools that find and call all others, as a host uses them."""
+"""`outrider mcp --lean` as a host uses it: two tools that find and call all others."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Toolset `web`: web_fetch on sites that publish their pages as Markdown too."""
+"""Toolset `web`: web_fetch on sites that also publish their pages as Markdown."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +89,7 @@ async def test_markdown_on_another_host_is_not_requested(home: Path):
 def build_negotiating_site(
     names: tuple[str, ...], build_twin: Callable[[str], str], headers: dict[str, str] | None = None
 ) -> tuple[Any, list[tuple[str, str]]]:
-    """A site that answers with a page or its Markdown, as the Accept header prefers; and what was asked of it."""
+    """A site that answers with a page or its Markdown by the Accept header, and records the requests."""
     asked = list[tuple[str, str]]()
     pages = {f"/{name}": (200, headers or {"vary": "accept"}, build_page(name, f"/{name}").encode()) for name in names}
     twins = {f"/{name}": build_markdown(build_twin(name)) for name in names}

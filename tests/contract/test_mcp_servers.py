@@ -1,4 +1,4 @@
-"""Other MCP servers, whose tools hosts see beside our own, added and removed while the process runs."""
+"""Tools of other MCP servers that hosts see next to ours, added and removed while the process runs."""
 
 import json
 import os
@@ -39,7 +39,7 @@ async def list_names(client: Client) -> set[str]:
 
 @asynccontextmanager
 async def open_host(home: Path, asked: list[str], told: anyio.Event) -> AsyncGenerator[tuple[App, Client]]:
-    """A host of an earlier protocol, which hears of changed lists and says yes to all questions."""
+    """A host with an earlier protocol, which is notified of changed lists and accepts all questions."""
     flags = {"toolsets": ["planning", "mcp_servers"]}
     loaded = sqlite.prepare_database(load(flags, environ=dict(os.environ), home=home, workspace=home))
 

@@ -1,4 +1,4 @@
-"""Every field of every message with every type of JSON: the process lives, and its errors are short."""
+"""Every field of every message with every JSON type: the process survives, and its errors are short."""
 
 import json
 import subprocess
@@ -75,7 +75,7 @@ def find_fields(message: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str
 
 
 def list_mutations() -> list[dict[str, Any]]:
-    """Each message with one field of another type or left out; its own id tells the answers apart."""
+    """Yield each message with one field of another type or missing; its own id identifies the answer."""
     mutations = []
     for message in MESSAGES:
         for path in find_fields({"jsonrpc": "2.0"} | message):
@@ -128,7 +128,7 @@ async def test_a_process_on_stdio_survives_every_message_and_answers_each_reques
     assert too_long == []
 
 
-# By day each field gets a fifth of the values, in turns; a process on stdio is sent all of them.
+# By day, each field gets a fifth of the values, in turns; a process on stdio gets all of them.
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
 async def test_a_server_over_http_survives_every_message(tmp_path: Path, step: int):
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}

@@ -14,7 +14,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 pytestmark = pytest.mark.anyio
 NUL = "a\0b.txt"
 PAGE_URL = "https://a.example/"
-# By tool: the field with the NUL, and what else a call needs.
+# By tool: the field with the NUL, and the other arguments of a call.
 CALLS_WITH_NUL: list[tuple[str, str, Any, dict[str, Any]]] = [
     ("read_file", "path", NUL, {}),
     ("write_file", "path", NUL, {"content": "x"}),

@@ -78,7 +78,7 @@ async def test_a_tool_that_is_not_listed_can_still_be_called_and_withheld(home: 
 async def test_the_instructions_of_every_choice_fit_within_hosts_limits(home: Path):
     async with loopback_app.open_loopback_app(home) as loopback:
         toolsets = list(loopback.app.all_toolsets.values())
-        # The fewest and the most: each toolset adds its lines, so the choices between them lie between.
+        # The smallest and the largest choice: each toolset adds its lines, so all others lie between them.
         sizes = (1, 2, len(toolsets) - 1, len(toolsets))
         choices = [chosen for size in sizes for chosen in combinations(toolsets, size)]
         for chosen in choices:
@@ -88,7 +88,7 @@ async def test_the_instructions_of_every_choice_fit_within_hosts_limits(home: Pa
             instructions = client.instructions or ""
     assert len(instructions) <= MAX_INSTRUCTIONS_CHARS
     heads = [instructions.index(name) for name in ("never instructions", "web_search", "createSession")]
-    assert heads == sorted(heads)  # the most needed first
+    assert heads == sorted(heads)  # the most important first
     assert heads[-1] < min(instructions.index(name) for name in ("create_goal", "list_playbooks", "inject_javascript"))
     unlisted = [toolset for toolset in toolsets if toolset.name in ("web_search_browse", "web-search", "compat")]
     for toolset in (toolset for toolset in toolsets if not toolset.on_request):

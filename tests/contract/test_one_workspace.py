@@ -1,4 +1,4 @@
-"""A file that any tool names is the same file for every other tool of the session, under that very name."""
+"""A file name from any tool means the same file to every other tool of the session."""
 
 import os
 import tempfile
@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(not is_supported(), reason="there are sandboxes for Linux on x86-64 and ARM alone"),
 ]
-PROJECT_OWNER = 4_242  # where we are root, who may own nothing of it
+PROJECT_OWNER = 4_242  # if we are root, because root must not own any of it
 TIDES_HTML = """<!doctype html><title>Tides</title><h1>Tides</h1><p>High water is at noon.</p>
 <a id=report href=/report.csv download>Report</a>
 <input type=file multiple onchange="out.textContent = [...this.files].map(f => f.name + ' ' + f.size).join(', ')">
@@ -84,7 +84,7 @@ class Person:
 async def open_workspace(
     shared_home: Path, person: Person | None = None, /, **workspace: Any
 ) -> AsyncGenerator[WorkspaceClient]:
-    """Opens an app whose tools ask the person where they have to; without one they never ask."""
+    """Open an app whose tools ask the person when necessary; without a person they never ask."""
     async with http_servers.serve_app(TIDES_SITE) as site_url:
         flags = loopback_app.build_loopback_settings("http://127.0.0.1:1", site_url, ()) | {
             "workspace": workspace,
@@ -99,7 +99,7 @@ async def open_workspace(
 
 
 async def make_files(at: WorkspaceClient) -> tuple[str, list[str]]:
-    """Lets each tool that makes files make one; an open session of the browser, and the names that were told."""
+    """Let each tool that can create a file create one; return a browser session and the file names."""
     picture = await at.call("web_fetch", url=f"{at.site_url}/fox.png", filename="fox.png")
     opened = await at.call("createSession", url=at.site_url)
     session = opened.structured_content["sessionId"]
@@ -142,7 +142,7 @@ async def test_a_file_named_by_any_tool_is_available_to_all_others(shared_home: 
             stored = await at.call("addContent", file_url=name)
             assert name in [entry["path"] for entry in found.structured_content["entries"]]
             assert ran.structured_content["stdout"].strip() == str(size)
-            # An outline marks text that looks like a reference, which a random name may hold.
+            # An outline marks text that looks like a reference, and a random name may contain one.
             assert f"{Path(name).name} {size}" in read_text(uploaded).replace("\\", "")
             assert f"{size:,} bytes" in read_text(exported)
             assert stored.structured_content

@@ -1,4 +1,4 @@
-"""Only `core/egress` and `core/http.py` open sockets, as the source itself shows."""
+"""Check in the source that only `core/egress` and `core/http.py` open sockets."""
 
 import ast
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ import pytest
 import outrider
 
 PACKAGE = Path(outrider.__file__).parent
-# And the listener of the user's own daemon, a Unix socket (or loopback) on this machine.
+# Also the listener of the user's own daemon, a Unix socket (or loopback) on this machine.
 PERMITTED = ("core/egress/", "core/http.py", "app/daemon/listener.py")
-# Modules whose import is enough to be suspected, and the places that may have them.
+# Modules whose mere import is suspicious, and the places that may import them.
 MODULES = {
     "socket": (),
     "_socket": ("relay/daemon_socket.py",),
@@ -38,7 +38,7 @@ MODULES = {
     "obstore": ("core/storage/objects.py",),
     "uvicorn": ("serve/", "dashboard/", "cli/commands/serve.py"),
 }
-# Calls that open or accept connections, by their last name: whatever they are called on.
+# Calls that open or accept connections, by their last name, on any object.
 CONNECTING_CALLS = {
     "open_connection",
     "open_unix_connection",

@@ -1,4 +1,4 @@
-"""Toolset `planning`, promise by promise."""
+"""The contract of toolset `planning`."""
 
 from pathlib import Path
 from typing import Any

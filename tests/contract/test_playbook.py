@@ -1,4 +1,4 @@
-"""Toolset `playbook`, promise by promise."""
+"""The contract of toolset `playbook`."""
 
 import json
 import re

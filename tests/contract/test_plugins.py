@@ -26,7 +26,7 @@ SERVERS: dict[str, Any] = {
         "additionalProperties": False,
     },
 }
-# What the formats' documentation asks for: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
+# Requirements of the formats' documentation: code.claude.com/docs/en/plugins-reference and plugin-marketplaces,
 # geminicli.com/docs/extensions/reference.
 AUTHOR = {"type": "object", "properties": {"name": TEXT_SCHEMA}, "required": ["name"]}
 PLUGIN: dict[str, Any] = {
@@ -74,7 +74,7 @@ CURSOR = PLUGIN | {
         "skills": {"type": "string", "pattern": r"^\./"},
     }
 }
-# agent-plugins.org/schemas/1.0.0, two closed schemas: a manifest at the root, servers beside it, skills in skills/.
+# agent-plugins.org/schemas/1.0.0, two closed schemas: a manifest at the root, servers next to it, skills in skills/.
 OPEN_PLUGIN = PLUGIN | {
     "properties": {name: rule for name, rule in PLUGIN["properties"].items() if name != "mcpServers"}
     | {"$schema": {"const": "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"}},
@@ -112,7 +112,7 @@ def test_a_manifest_follows_its_format_and_starts_this_version(name: str):
     jsonschema.validate(manifest, schema)
     assert manifest.get("version", __version__) == __version__
     for server in manifest.get("mcpServers", {}).values():
-        # The package is that of the folder which the host has copied, so that skill and server are of one version.
+        # The package is that of the folder that the host has copied, so that skill and server have the same version.
         assert [server["command"], *server["args"]] == ["uvx", *package, "mcp"]
     for plugin in manifest.get("plugins", []):
         assert (CHECKOUT / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()

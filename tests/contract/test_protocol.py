@@ -1,4 +1,4 @@
-"""The protocol edge through the official client, over every transport and protocol era."""
+"""The protocol layer through the official client, over every transport and protocol era."""
 
 import json
 from collections.abc import AsyncGenerator, Callable

@@ -1,4 +1,4 @@
-"""Every search provider keeps the same contract; a new one only teaches its wire here."""
+"""Every search provider keeps the same contract; a new one only adds its wire format here."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -59,7 +59,7 @@ EXPECTED = {
 
 @dataclass
 class Alone:
-    """One provider, with no other to fail over to."""
+    """A single provider without a fallback."""
 
     search: Search
     behaviour: search_providers.ProviderBehaviour

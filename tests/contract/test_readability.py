@@ -1,4 +1,4 @@
-"""Names and the cut of functions do not get worse than they were; lower a number here when one got better."""
+"""Names and function sizes must not get worse; lower a number here when it has improved."""
 
 from pathlib import Path
 

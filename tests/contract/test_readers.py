@@ -1,4 +1,4 @@
-"""Every reader returns a document or an error that a model can act on, whatever the bytes."""
+"""For any bytes, every reader returns a document or an error that a model can act on."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Agents whose model obeys whatever it reads: what pages and tools say never widens what an agent may do."""
+"""Texts of pages and tools never extend the rights of an agent, even if its model obeys every text."""
 
 import re
 from pathlib import Path
@@ -124,7 +124,7 @@ async def test_tool_results_are_marked_even_if_they_contain_forged_markers(home:
 
 
 def assert_marked(result: str, word: str) -> None:
-    """The word stands between two marks with a number that occurs nowhere else in between."""
+    """Check that the word is between two marks whose number does not occur between them."""
     begin, end = MARK.match(result), list(MARK.finditer(result))[-1]
     assert begin is not None, result[:300]
     number = begin[2]
@@ -290,7 +290,7 @@ async def test_an_answer_contains_no_image_that_would_leak_data(home: Path):
 
 
 def build_smuggling_turns(secret: str) -> Any:
-    """A model that reads a private file and then opens an address with its words, as a page has told it to."""
+    """A model that reads a private file and then opens an address with its words, as a page tells it to."""
 
     def play(url: str) -> Any:
         def turn(asked: Any) -> ModelTurn:

@@ -27,7 +27,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def read_metadata(repository: str) -> dict[str, Any]:
-    """What the package says of itself when it is built for a repository."""
+    """The package's metadata when it is built for a repository."""
     command = [sys.executable, "-m", "hatchling", "metadata"]
     environment = os.environ | {"GITHUB_REPOSITORY": repository}
     return json.loads(subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, check=True).stdout)

@@ -1,6 +1,6 @@
-"""A reader service for pages that refuse us: when it is asked, what it is told, and what the answer says.
+"""A reader service for pages that refuse us: when it is used, and what it and the caller are told.
 
-An address of the public internet leads to a site of ours through a forward proxy of ours.
+Our own forward proxy connects public addresses to our own site.
 """
 
 import json
@@ -34,7 +34,7 @@ KETTLE_TEXT = "The kettle boils at once. " * 1_000
 
 @dataclass
 class ReaderService:
-    """A service that speaks as Jina Reader does; `reply` is its status and body."""
+    """A service that speaks Jina Reader's protocol; `reply` is its status and body."""
 
     reply: tuple[int, Any] = (
         200,

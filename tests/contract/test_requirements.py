@@ -1,4 +1,4 @@
-"""The locked versions are those that pyproject.toml asks for, and say nothing about where they come from."""
+"""The locked versions match pyproject.toml, and do not reveal where they come from."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The REST interface as programs meet it: plain HTTP, with a description that other programs read."""
+"""The REST interface as programs use it: plain HTTP, with a machine-readable description."""
 
 import json
 import logging

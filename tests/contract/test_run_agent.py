@@ -82,7 +82,7 @@ async def open_client(agents_host: AgentsApp, era: str = NEWEST_VERSION, **optio
 
 
 def parse_fields(result: CallToolResult, at: int = 0) -> dict[str, Any]:
-    """A resource's own fields, and what every resource has."""
+    """A resource's own fields, and the fields of every resource."""
     resource = result.content[at].resource
     return resource.meta[FIELDS] | {"uri": resource.uri, "text": resource.text, "mimeType": resource.mime_type}
 
@@ -149,7 +149,7 @@ async def open_recording_client(agents_host: AgentsApp, era: str) -> AsyncGenera
         if isinstance(message, ProgressNotification):
             seen.append(message.params)
 
-    if era == NEWEST_VERSION:  # in memory the newest protocol has no messages to look at
+    if era == NEWEST_VERSION:  # in memory, the newest protocol has no messages to inspect
         async with open_http_client(agents_host, message_handler=note) as caller:
             yield caller, seen
         return
@@ -169,7 +169,7 @@ async def open_http_client(agents_host: AgentsApp, **options: Any) -> AsyncGener
 
 
 async def ignore_progress(progress: float, total: float | None, message: str | None) -> None:
-    """A progress callback: having one is what asks for progress."""
+    """A progress callback; passing one requests progress."""
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
@@ -524,7 +524,7 @@ async def test_clients_are_notified_when_agents_are_added_or_removed(agents_host
             assert caller.server_capabilities.tools.list_changed
             assert f"run_newcomer_{era.replace('-', '_')}" not in await list_tool_names(caller)
             agents_host.write_agent(name)
-            await agents_host.app.toolbox.refresh_tools()  # that somebody else has noticed it first changes nothing
+            await agents_host.app.toolbox.refresh_tools()  # even if another process has noticed it first
             with anyio.fail_after(EVENT_TIMEOUT_S):
                 await changed.wait()
         else:

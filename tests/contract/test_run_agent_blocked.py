@@ -86,7 +86,7 @@ def build_meta(session: str, **step: Any) -> Any:
 
 
 async def list_notes(agents_host: AgentsApp, session: str, identity: str | None = None) -> list[str]:
-    """What was really written down in that session: the side effects."""
+    """The side effects in that session: the written notes."""
     from outrider.core.context import Call
 
     state = await agents_host.app.call("get_current_state", Call(session=session, identity=identity))
@@ -101,7 +101,7 @@ async def open_client(agents_host: AgentsApp, *how: Any, **options: Any) -> Asyn
 
 
 def read_approval(result: CallToolResult) -> approval_required.ApprovalRequired:
-    """What the blocked result waits for."""
+    """The questions of the blocked result."""
     found = approval_required.parse_approval_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
     assert found is not None, result
     return found
@@ -139,7 +139,7 @@ async def test_a_grandchilds_question_reaches_the_person_and_the_answer_returns_
 async def answer_through_host(
     agents_host: AgentsApp, caller: Client, result: CallToolResult, session: str
 ) -> CallToolResult:
-    """Goes on from a blocked result as a host does that shows questions in its own way."""
+    """Continue from a blocked result like a host with its own dialog for questions."""
     assert result.is_error
     assert len(result.content) == 1
     assert set(json.loads(read_first_text(result))) == {"__dust_blocked_awaiting_input"}
@@ -214,7 +214,7 @@ async def test_progress_continues_after_the_question(agents_host: AgentsApp):
             seen.append(message.params)
 
     async def ignore_progress(progress: float, total: float | None, message: str | None) -> None:
-        """Having a callback is what asks for progress."""
+        """Passing a callback requests progress."""
 
     person = FormAnswerer(choose_decision("approved"))
     async with open_client(agents_host, HANDSHAKE_VERSION, "person", person, message_handler=note) as caller:
@@ -323,7 +323,7 @@ async def test_the_state_of_another_persons_conversation_is_refused(agents_host:
 
 @asynccontextmanager
 async def pause_call(server: Any, session: str = "sealed") -> AsyncGenerator[tuple[Client, InputRequiredResult]]:
-    """A client of the newest protocol that drives the rounds by itself, and the first question."""
+    """A client of the newest protocol that repeats the call itself, and the first question."""
     async with connect_client(server, NEWEST_VERSION, "person", FormAnswerer(choose_decision("approved"))) as caller:
         first = await caller.session.call_tool(
             "run_leaf", {"query": "go"}, meta=build_meta(session), allow_input_required=True

@@ -1,4 +1,4 @@
-"""Test that a call with an idempotency key starts one run, however often and wherever it is repeated."""
+"""Test that a call with an idempotency key starts one run, even if it is repeated elsewhere."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -174,6 +174,6 @@ async def test_a_key_is_forgotten_after_a_day(replicas: tuple[AgentsApp, AgentsA
         await connection.execute(
             update(run_keys)
             .where(run_keys.c.run_id == started)
-            .values(expires_at=run_keys.c.expires_at - 86_400 - 60)  # replicas know the server's clock to a moment
+            .values(expires_at=run_keys.c.expires_at - 86_400 - 60)  # replicas know the server's clock only roughly
         )
     assert get_run_id(await call_tool(replicas[1], "run_echo", arguments)) != started

@@ -31,7 +31,7 @@ WRITER_AGENTS: dict[str, dict[str, Any]] = {"writer": WRITER, "chief": {"tools":
 
 @asynccontextmanager
 async def open_processes(home: Path, count: int, **settings: Any) -> AsyncGenerator[list[Any]]:
-    """As many lives of one app as are wanted: the same home and model, one after another."""
+    """Open one app repeatedly, one after another, with the same home and model."""
     model = ScriptedChatModel(WRITER_TURNS)
     async with agents_app.serve_chat_model(model) as flags:
         flags |= {"data_dir": str(home / "data")}

@@ -21,7 +21,7 @@ OLDER = [HANDSHAKE_VERSION, OLDEST_VERSION]
 
 
 class SamplingClient:
-    """A client's model: it says the last thing again."""
+    """A client's model, which repeats the last message."""
 
     def __init__(self) -> None:
         self.asked: list[CreateMessageRequestParams] = []

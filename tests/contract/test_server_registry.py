@@ -1,4 +1,4 @@
-"""Every toolset has an entry for a host's registry of servers, and says the same when it is served alone."""
+"""Every toolset has an entry for a host's server registry, and the same description when served alone."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from support.fakes import http_servers
 from support.processes import outrider_command
 
 pytestmark = pytest.mark.anyio
-# What the registry of the design that these two servers come from says of them.
+# The registry entries of the design from which these two servers come.
 SEEDED = {
     "web_search_browse": (5, "web_search_&_browse", "ActionGlobeAltIcon", None),
     "run_agent": (1008, "run_agent", "ActionRobotIcon", 600_000),

@@ -18,7 +18,7 @@ import pytest
 from support.timeouts import PROCESS_TIMEOUT_S
 
 OUTRIDER = ("-m", "outrider", "mcp", "--no-daemon")
-# The least that a server can be: the SDK's low-level one, with one tool.
+# The smallest possible server: the SDK's low-level one, with one tool.
 BARE = """
 import anyio
 from mcp.server import Server
@@ -35,11 +35,11 @@ async def main():
 
 anyio.run(main)
 """
-# Modules over the bare server's: about 305 are our own, imported plainly. A library would be a hundred more.
+# Modules beyond the bare server's: about 305 are our own. A library would add a hundred.
 # On Python 3.14 the bare server imports less, and these more.
-# From Python 3.13 on a bare server does not load `csv`, which counts as ours then.
+# From Python 3.13 on, a bare server does not load `csv`, so it is counted as ours.
 FROM_OTHERS, IN_ALL = (17, 328) if sys.version_info >= (3, 14) else (14, 325 if sys.version_info >= (3, 13) else 324)
-# Each of them is needed by some tool, and by no tool before its first call.
+# Each of them is needed by some tool, but not before the tool's first call.
 HEAVY = {
     "aiosqlite",
     "alembic",
@@ -94,7 +94,7 @@ async def shout() -> str:
 def exchange_messages(
     *command: str, environ: Mapping[str, str] | None = None, calls: Sequence[str] = ()
 ) -> tuple[str, str]:
-    """Asks a server for its tools, then calls some; returns all that it wrote on stdout and on stderr."""
+    """List a server's tools, then call some; return its whole stdout and stderr."""
     start = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     requests: list[tuple[str, dict[str, Any]]] = [("initialize", start), ("tools/list", {})]
     requests += [("tools/call", {"name": name, "arguments": {}}) for name in calls]
@@ -125,7 +125,7 @@ def exchange_messages(
 
 
 def read_answers(lines: Iterable[str], count: int) -> str:
-    """Reads until that many answers have come: a server may stop as soon as its input ends."""
+    """Read until that many answers have arrived, because a server may stop as soon as its input ends."""
     said: list[str] = []
     for line in lines:
         said.append(line)
@@ -172,7 +172,7 @@ def test_commands_that_do_not_serve_load_no_mcp_sdk(tmp_path: Path):
 
 @pytest.fixture
 def noisy_plugin(tmp_path: Path) -> dict[str, str]:
-    """An installed package whose toolset prints at every occasion; the environment that finds it."""
+    """Install a package whose toolset prints at every opportunity; return the environment that finds it."""
     folder = tmp_path / "plugins"
     described = folder / "noisy-1.0.dist-info"
     described.mkdir(parents=True)

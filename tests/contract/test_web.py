@@ -1,4 +1,4 @@
-"""Toolset `web`: web_search and web_fetch, promise by promise."""
+"""The contract of web_search and web_fetch (toolset `web`)."""
 
 import base64
 import json

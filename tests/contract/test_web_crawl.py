@@ -1,4 +1,4 @@
-"""Toolset `web`: web_crawl, promise by promise."""
+"""The contract of web_crawl (toolset `web`)."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`web_eval_agent` and its sisters keep their contract before a browser is opened."""
+"""The contract of `web_eval_agent` and its companions before a browser is opened."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Toolset `web`: web_extract, promise by promise."""
+"""The contract of web_extract (toolset `web`)."""
 
 import csv
 import json

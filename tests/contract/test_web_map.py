@@ -1,4 +1,4 @@
-"""Toolset `web`: web_map, promise by promise."""
+"""The contract of web_map (toolset `web`)."""
 
 import gzip
 from pathlib import Path
@@ -22,7 +22,7 @@ LLMS = "# Docs\n\n- [Install guide](/guide/install.md): how to install\n- [Elsew
 
 
 def build_site() -> Any:
-    """A site with links, a feed, llms.txt and a sitemap, which know the address under which they are served."""
+    """A site with links, a feed, llms.txt and a sitemap, which contain the address of the site."""
     seen: list[str] = []
 
     async def serve(scope: dict[str, Any], receive: Any, send: Any) -> None:

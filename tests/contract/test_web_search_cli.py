@@ -1,4 +1,4 @@
-"""Toolset `web-search`: the one small tool."""
+"""Toolset `web-search` with its single tool."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Toolset `watches`: web_watch, promise by promise."""
+"""The contract of web_watch (toolset `watches`)."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -150,7 +150,7 @@ async def test_robots_txt_binds_a_watch(home: Path):
 
 
 def build_hook(received: list[tuple[dict[str, str], bytes]], told: anyio.Event) -> Any:
-    """A webhook that keeps what it gets."""
+    """A webhook that keeps the received events."""
 
     async def receive_notice(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":

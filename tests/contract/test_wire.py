@@ -16,7 +16,7 @@ MODERN = "2026-07-28"
 
 
 def exchange_messages(folder: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sends the messages to an echo over stdio; returns the answers to those that have an id."""
+    """Send messages to the echo server over stdio; return the answers to requests."""
     command = prefork.build_command("support.apps.echo_toolset", folder)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
@@ -104,7 +104,7 @@ def test_arguments_may_be_json_text_and_others_are_refused_with_the_reason(tmp_p
 
 
 def call_echo(folder: Path, version: str, calls: Sequence[tuple[str, object]]) -> list[dict[str, Any]]:
-    """The results of calls with these `arguments`, whatever they are."""
+    """Return the results of calls with these `arguments`, which may have any type."""
     modern = version == MODERN
     meta = {"_meta": build_envelope()} if modern else {}
     messages = [
@@ -169,7 +169,7 @@ def test_notifications_with_or_mentioning_an_id_are_not_answered(tmp_path: Path)
 
 
 def send_lines(folder: Path, lines: bytes) -> list[dict[str, Any]]:
-    """Sends lines unchanged, none of which is a call, and returns the answers."""
+    """Send lines unchanged, none of them a call, and return the answers."""
     command = prefork.build_command("support.apps.echo_toolset", folder)
     done = subprocess.run(command, input=lines + b"\n", capture_output=True, timeout=PROCESS_TIMEOUT_S, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]

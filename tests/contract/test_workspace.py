@@ -1,4 +1,4 @@
-"""Toolset `workspace`, promise by promise: its file, search, import and export tools."""
+"""The contract of the file, search, import and export tools (toolset `workspace`)."""
 
 import io
 import json
@@ -44,7 +44,7 @@ async def call_for_text(app: App, tool: str, call: Call = MINE, **arguments: Any
 
 
 def find_workspace_folder(home: Path) -> Path:
-    """The one workspace that there is on disk."""
+    """Return the only workspace on disk."""
     (place,) = (home / ".outrider/workspaces").iterdir()
     return place / "files"
 

@@ -1,4 +1,4 @@
-"""The code tools of toolset `workspace`, promise by promise (contracts 7.2), on the best sandbox of this machine."""
+"""The contract of the code tools (contracts 7.2), in the best sandbox of this machine."""
 
 import base64
 import json
@@ -86,7 +86,7 @@ async def run_shell(app: App, command: str, call: Call = MINE, **more: Any) -> R
 
 
 async def wait_for_process(app: App, process: str, call: Call = MINE) -> Result:
-    """The last word about a background process."""
+    """Return the final state of a background process."""
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         while True:
             found = await app.call("poll_process", call, process_id=process)
@@ -261,7 +261,7 @@ async def test_a_command_runs_in_the_given_folder(app: App):
 
 async def test_typescript_runs_with_types_and_imports_of_the_workspace(app: App):
     try:
-        find_deno("", 1 if os.geteuid() == 0 else None)  # where we are root, another user runs the code
+        find_deno("", 1 if os.geteuid() == 0 else None)  # if we are root, another user runs the code
     except NotConfigured as error:
         pytest.skip(f"{error.message}: {error.hint}")
     await app.call("write_file", MINE, path="lib.ts", content="export const twice = (x: number): number => 2 * x;\n")

@@ -31,7 +31,7 @@ pytestmark = [
 ]
 LIBRARY = "def greet(): return {!r}\n"
 PICTURE = "class Picture:\n    def _repr_png_(self): return bytes.fromhex('89504e470d0a1a0a')\nPicture()"
-# Stands in for a package that is not installed here: it draws with the backend as pandas prints.
+# Replaces a package that is not installed here: it draws with the backend as pandas prints.
 PANDAS = """
 from contextlib import contextmanager
 width = 80
@@ -150,7 +150,7 @@ async def test_an_ended_interpreter_reports_what_was_lost(app: App):
     ):
         await run_python(app, "table, rows = [1], 2")
         found = await run_python(app, code, timeout=timeout)
-        if reason or found.is_error:  # Landlock before Linux 6.12 sends no signals
+        if reason or found.is_error:  # under Landlock before Linux 6.12, code cannot send signals
             assert reason in found.data["note"]
             assert "next call starts a new one; lost: table, rows, and what this call" in found.data["note"]
             assert (await run_python(app, "'table' in globals()")).data["value"] == "False"

@@ -1,4 +1,4 @@
-"""The shell's memory: what one command leaves is there for the next, and for no other session."""
+"""The shell keeps its state for the session's next command, and for no other session."""
 
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path

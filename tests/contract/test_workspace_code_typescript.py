@@ -27,7 +27,7 @@ MAIN = "async function main() { await new Promise((go) => setTimeout(go, 20)); c
 @pytest.fixture
 async def app() -> AsyncGenerator[App]:
     try:
-        find_deno("", 1 if os.geteuid() == 0 else None)  # where we are root, another user runs the code
+        find_deno("", 1 if os.geteuid() == 0 else None)  # if we are root, another user runs the code
     except NotConfigured as error:
         pytest.skip(f"{error.message}: {error.hint}")
     with make_home() as home:

@@ -1,4 +1,4 @@
-"""The folder that a host offers as a root is the workspace of its session, where the person says so."""
+"""A root that a host offers becomes its session's workspace, if the settings say so."""
 
 import warnings
 from collections.abc import AsyncGenerator
@@ -41,7 +41,7 @@ class Host:
 async def open_host(
     home: Path, era: str, host: Host | None, directory: str = "roots", **settings: Any
 ) -> AsyncGenerator[tuple[Any, Client]]:
-    """An app with that setting, and a client of it, which offers roots if there is a host."""
+    """Open an app with that setting and a client, which offers the host's roots if there is a host."""
     flags: dict[str, Any] = {"toolsets": ["workspace", "planning"], "workspace": {"directory": directory}} | settings
     loaded = load(flags, environ={}, home=home, workspace=home)
     options: dict[str, Any] = {"list_roots_callback": host.list_roots} if host else {}
@@ -82,7 +82,7 @@ async def test_the_first_usable_root_is_the_workspace_and_the_host_is_asked_once
         assert app.workspaces.find_workspace(Call()).is_project
     assert (project / "note.txt").read_text() == "y"
     assert host.times_asked == 1
-    async with open_host(home, era, None) as (app, _):  # an agent that goes on in the next process
+    async with open_host(home, era, None) as (app, _):  # an agent that continues in the next process
         assert app.workspaces.find_workspace(Call()).directory == project
 
 

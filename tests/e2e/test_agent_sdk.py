@@ -22,7 +22,7 @@ WAL_SITE = loopback_app.build_page_site(
 
 
 class Model:
-    """Calls one tool, then repeats what the tool said."""
+    """Call one tool, then repeat its result."""
 
     def __init__(self, tool: str, arguments: dict[str, Any]) -> None:
         self._use = {"type": "tool_use", "id": "toolu_1", "name": tool, "input": arguments}
@@ -36,7 +36,7 @@ class Model:
 
 
 async def ask_agent(home: Path, model: Model, servers: dict[str, Any], tool: str) -> str:
-    """Returns the agent's final answer."""
+    """Return the agent's final answer."""
     async with http_servers.serve_app(messages_api.build_messages_app(model)) as url:
         environment = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none", "HOME": str(home)}
         quiet = {"DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}

@@ -1,4 +1,4 @@
-"""Other MCP servers as a person meets them: in a file that other hosts share, and on the command line."""
+"""Other MCP servers from a user's view: in a file that hosts share, and on the command line."""
 
 import json
 import os

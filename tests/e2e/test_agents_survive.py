@@ -1,4 +1,4 @@
-"""Runs outlive the processes that work on them: killed at any point, another goes on, and nothing happens twice."""
+"""Runs survive the death of their process at any point: another one continues, and nothing happens twice."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
@@ -55,7 +55,7 @@ def workers(fork_server: ForkServer, home: Path, plugins: Path) -> Generator[Sta
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)])
 def database(request: pytest.FixtureRequest) -> str:
-    """The address of a database without a row; empty text for the SQLite file at its usual place."""
+    """The address of an empty database; empty text for the SQLite file at its usual place."""
     return "" if request.param == "sqlite" else request.getfixturevalue("server").create_migrated_database()
 
 
@@ -68,13 +68,13 @@ async def serve_model(play: Callable[[ScriptedRequest], ModelTurn]) -> AsyncGene
 
 @asynccontextmanager
 async def open_watching_app(url: str, database: str, **more: Any) -> AsyncGenerator[App]:
-    """An app that follows, and works on nothing that it has not begun."""
+    """An app that follows runs, and only works on runs that it has started."""
     async with open_app(load(build_model_settings(url) | ({"database": database} if database else {}) | more)) as app:
         yield app
 
 
 async def wait_for_end(app: App, run_id: str) -> Run:
-    """The run when it is at rest."""
+    """Return the run once it has ended or is blocked."""
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async for _ in app.runs.follow(run_id):
             pass
@@ -87,7 +87,7 @@ async def read_worker_line(worker: AgentWorkerProcess) -> str:
 
 
 async def wait_for_effects(home: Path, count: int) -> None:
-    """Waits for that many side effects."""
+    """Wait for that many side effects."""
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         while len(read_ledger_lines(home)) < count:
             await anyio.sleep(0.02)
@@ -204,7 +204,7 @@ async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Star
 
 @pytest.mark.nightly
 async def test_repeated_kills_lose_no_run_and_repeat_no_side_effect(home: Path, workers: Start, database: str):
-    """Workers are killed wherever they happen to be; the last one lives and finishes what all of them began."""
+    """Workers are killed at random points; the last one survives and finishes all of their runs."""
     steps = 6
 
     def play(asked: ScriptedRequest) -> ModelTurn:

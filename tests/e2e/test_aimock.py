@@ -1,4 +1,4 @@
-"""Agents against aimock, a server of scripted models that shares no line of code with our own fakes."""
+"""Agents against aimock, a server of scripted models that shares no code with our fakes."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from support.fakes.model_apis import API_FORMATS, ModelServer, play_turns
 
 pytestmark = [
     pytest.mark.anyio,
-    # aimock ends Gemini's calls with a reason that Google has never had; its library warns, and goes on.
+    # aimock ends Gemini's calls with a reason that Google does not have; Google's library warns and continues.
     pytest.mark.filterwarnings("ignore:FUNCTION_CALL is not a valid FinishReason:UserWarning"),
 ]
 

@@ -1,4 +1,4 @@
-"""`outrider artifacts`: what a tool has handed out comes to the user."""
+"""`outrider artifacts` gives the user the files that tools have handed out."""
 
 import json
 import os

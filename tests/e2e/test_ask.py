@@ -37,7 +37,7 @@ def run_outrider(home: Path, *arguments: str, cwd: Path | None = None) -> subpro
 
 
 async def ask_scripted_model(home: Path, play: TurnScript, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command, with a model that plays the script."""
+    """The command, with a model that follows the script."""
     agent_tools.install_plugin(home / "plugins")
     async with http_servers.serve_app(ModelServer(play).build_app()) as url:
         (home / ".outrider" / "settings.json").write_text(json.dumps(build_model_settings(url)))
@@ -78,7 +78,7 @@ async def test_without_a_terminal_a_question_stops_the_run_and_explains_how_to_c
 
 
 async def ask_in_terminal(home: Path, play: TurnScript, answer: bytes, question: bytes) -> tuple[int, str]:
-    """Asks the writer in a person's terminal, where nothing tells that a test runs."""
+    """Ask the writer at a person's terminal, without any sign of a test."""
     path = os.pathsep.join((str(Path(__file__).parents[1]), str(home / "plugins"), os.environ.get("PYTHONPATH", "")))
     environ = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": path, "SCRIPTED_KEY": "sk-x"}
     command = outrider_command.build_command("ask", "x", "--agent", "writer")

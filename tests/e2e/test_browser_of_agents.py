@@ -1,4 +1,4 @@
-"""Agents and their host name no browser session, and each acts in its own."""
+"""Agents and their host act in separate browser sessions without naming them."""
 
 from pathlib import Path
 

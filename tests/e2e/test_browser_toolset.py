@@ -1,4 +1,4 @@
-"""The browser behind the whole app: crashes, reading with it, and the command as hosts start it."""
+"""The browser in the whole app: crashes, rendering, and the command as hosts start it."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ CHALLENGE_SITE = loopback_app.build_page_site(
 
 
 async def serve_challenge(scope: Any, receive: Any, send: Any) -> None:
-    """The pages; the challenge lets through who brings what its script has set."""
+    """The pages; the challenge accepts requests with the cookie that its script sets."""
     headers = dict(scope.get("headers", ()))
     if scope.get("path") == "/challenge" and b"human=yes" in headers.get(b"cookie", b""):
         scope = scope | {"path": "/full"}
@@ -185,7 +185,7 @@ async def test_the_user_signs_in_in_a_window_and_the_model_learns_no_value(tmp_p
 
 
 async def _close_when_kept(at: BrowserAppClient) -> None:
-    """The user, who closes the window as soon as something is kept."""
+    """Act as the user, who closes the window as soon as a state is saved."""
     while not at.loopback.app.browsers.states.has_state("shop"):
         await anyio.sleep(0.01)
     at.loopback.app.browsers.list_sessions()[0].tabs.get_page(1).channel.send_and_forget("Page.close")
@@ -271,7 +271,7 @@ async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home:
 
 
 def _browsers_of(home: Path) -> list[int]:
-    """Processes whose home is that folder and that are browsers."""
+    """Return the browser processes whose home is that folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

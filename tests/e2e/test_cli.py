@@ -31,12 +31,12 @@ WAL_SITE = loopback_app.build_page_site(
 
 
 async def run_outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    """Runs the command in that home, without anything from the outside."""
+    """Run the command in that home, without the outer environment."""
     return await run_command(home, outrider_command.build_command(*arguments), environ)
 
 
 async def outrider_anew(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    """The same in a new interpreter, which reads its locale and meets the entry point."""
+    """Run it in a new interpreter, which reads the locale and uses the entry point."""
     return await run_command(home, [sys.executable, "-m", "outrider", *arguments], environ)
 
 
@@ -47,7 +47,7 @@ async def run_command(home: Path, command: list[str], environ: dict[str, str]) -
 
 
 def build_search_environment(url: str, *names: str) -> dict[str, str]:
-    """The environment under which loopback plays these providers."""
+    """Return the environment in which loopback servers replace these providers."""
     prefix = "OUTRIDER_SEARCH__"
     given = {
         f"{prefix}PROVIDERS__{name.upper()}__ENDPOINT": search_providers.build_endpoint_url(url, name) for name in names
@@ -68,7 +68,7 @@ async def test_search_prints_results_for_people(home: Path):
     assert "1. red & more, part 1" in said
     assert "https://www.place2.example/2" in said
     assert "2 results from brave" in said
-    assert len([line for line in said.splitlines() if line.startswith("   ")]) == 4  # no line is broken for a program
+    assert len([line for line in said.splitlines() if line.startswith("   ")]) == 4  # not wrapped for a program
 
 
 async def test_search_prints_json_for_programs(home: Path):

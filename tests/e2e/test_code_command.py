@@ -1,4 +1,4 @@
-"""`outrider code`: packages that the operator installs are there for sandboxed code."""
+"""`outrider code` installs packages that sandboxed code can import."""
 
 import json
 import os

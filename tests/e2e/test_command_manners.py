@@ -72,7 +72,7 @@ def test_ctrl_c_ends_with_130(home: Path):
     ) as process:
         assert process.stdin
         assert process.stderr
-        # It reads its input once it has started: a large piece is taken only then.
+        # It reads its input only after its start, so it takes a large piece only then.
         process.stdin.write("# a comment\n" * 100_000)
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
@@ -88,7 +88,7 @@ def test_ctrl_c_ends_extract_while_it_waits_for_its_input(home: Path):
     ) as process:
         assert process.stdin
         assert process.stderr
-        # More than the pipe holds, so that this returns when it is being read.
+        # More than the pipe's capacity, so that this returns once it is being read.
         process.stdin.write("<p>words</p>" * 100_000)
         process.stdin.flush()
         process.send_signal(signal.SIGINT)

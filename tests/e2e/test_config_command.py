@@ -1,4 +1,4 @@
-"""`outrider config` as people use it: settings are set, extended and removed, and their file keeps everything else."""
+"""`outrider config` sets, extends and removes settings, and keeps the rest of the file."""
 
 import json
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 async def run_outrider(
     home: Path, *arguments: str, stdin: bytes = b"", **environ: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """Runs the command in that home, without anything from the outside."""
+    """Run the command in that home, without the outer environment."""
     command = outrider_command.build_command(*arguments)
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
     with anyio.fail_after(PROCESS_TIMEOUT_S):

@@ -22,7 +22,7 @@ TEA_SHOP_HTML = "<!doctype html><title>Tea shop</title><label>Name <input id=nam
 
 @pytest.fixture(scope="module")
 def person_home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """The home of a person whose shared process serves all tests of this file."""
+    """The home of a user whose shared process serves all tests of this file."""
     folder = tmp_path_factory.mktemp("home")
     with shared_process.start_host_user(folder):
         yield folder
@@ -30,7 +30,7 @@ def person_home(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
 
 @pytest.fixture
 async def site(person_home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[str]:
-    """A page that she may open."""
+    """A page that the user may open."""
     monkeypatch.setenv("HOME", str(person_home))
     async with http_servers.serve_app(loopback_app.build_page_site({"/form": TEA_SHOP_HTML})) as url:
         monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", url.removeprefix("http://"))
@@ -39,7 +39,7 @@ async def site(person_home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGener
 
 
 async def run_command(*words: str) -> str:
-    """Runs a command of the terminal in the working directory and returns its output."""
+    """Run a terminal command in the working directory and return its output."""
     return (await anyio.run_process(outrider_command.build_command(*words))).stdout.decode()
 
 

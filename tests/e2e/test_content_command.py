@@ -1,4 +1,4 @@
-"""`outrider content`: kept, listed, found and indexed anew from the command line, as a program would."""
+"""`outrider content` stores, lists, finds and reindexes contents from the command line."""
 
 import json
 import subprocess

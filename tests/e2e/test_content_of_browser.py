@@ -1,4 +1,4 @@
-"""Pages of the browser are stored too where content stores are served."""
+"""Pages of the browser are also stored if content stores are served."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Content stores under kill -9 at any moment: what was acknowledged is there, and the index says what the rows say.
+"""After kill -9 at any moment, acknowledged contents exist, and the index agrees with the rows.
 
 `OUTRIDER_KILLS=200 pytest tests/e2e/test_content_survives.py` does two hundred rounds.
 """
@@ -27,7 +27,7 @@ from support.processes.fork_server import ForkServer
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "20"))
 PROGRAM = Path(__file__).parents[1] / "support" / "processes" / "content_writer.py"
-MIN_CHANGES = 5  # acknowledged changes before the shot may come, so that it does not only hit the start
+MIN_CHANGES = 5  # acknowledged changes before the kill, so that it does not only hit the start
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def fork_server() -> Generator[ForkServer]:
 
 
 def kill_writers(fork_server: ForkServer, folder: Path, seed: int, *, writers: int = 1) -> list[dict[str, Any]]:
-    """Runs writers until a moment that the seed decides, kills them, and gives what they said."""
+    """Run writers until a moment drawn from the seed, kill them, and return their output."""
     chance = random.Random(seed)
     outputs = [folder / f"said-{seed}-{number}" for number in range(writers)]
     started = []
@@ -59,7 +59,7 @@ def kill_writers(fork_server: ForkServer, folder: Path, seed: int, *, writers: i
 
 
 async def check_database(folder: Path, said: list[dict[str, Any]]) -> None:
-    """Rows are whole, acknowledged changes are there, and searching finds exactly what the rows hold."""
+    """Check that rows are whole, acknowledged changes exist, and searches find exactly the rows' texts."""
     database = Database.from_file(folder / "outrider.db")
     content = ContentStores(database, folder / "content")
     records = {each.id: each for each in (await content.list_records(CRASH_CALL, limit=1_000))[0]}

@@ -1,4 +1,4 @@
-"""`outrider crawl` as a process: what it writes, and what a kill in the middle costs."""
+"""`outrider crawl` as a process: its output, and its recovery from a kill."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def build_page(number: int) -> SiteAnswer:
 
 
 def build_environment(home: Path, url: str, rate: int = 1_000) -> dict[str, str]:
-    """Settings that let the command read the site, at most so many pages a second."""
+    """Settings that allow the site, with this many pages per second."""
     allowed = {"OUTRIDER_EGRESS__ALLOW": f"127.0.0.1:{url.rsplit(':', 1)[1]}"}
     return {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_PAGES__PER_HOST_RATE": str(rate)} | allowed
 
@@ -91,4 +91,4 @@ async def test_a_killed_crawl_continues_and_reads_no_page_twice(home: Path):
     assert (told["status"], told["round"], told["read"]) == ("finished", 1, PAGE_COUNT)
     assert len(list((home / "pages").glob("*.md"))) == PAGE_COUNT
     twice = [path for path in site.list_paths()[len(asked) :] if path in asked and path != "/robots.txt"]
-    assert len(twice) <= concurrent  # what was being read when it died
+    assert len(twice) <= concurrent  # the pages that were being read when it died

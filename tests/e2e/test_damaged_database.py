@@ -1,4 +1,4 @@
-"""A damaged database, as its users meet it: told by the tools that need it, checked and repaired by the command."""
+"""A damaged database is reported by tools that need it, and checked and repaired by the command."""
 
 import json
 import os
@@ -27,7 +27,7 @@ WAL_SITE = loopback_app.build_page_site({"/wal": loopback_app.build_article_html
 
 
 async def run_for_json(*arguments: str) -> tuple[int, Any]:
-    """The command's exit code, and the JSON that it prints."""
+    """Return the command's exit code and its JSON output."""
     command = outrider_command.build_command(*arguments, "--json")
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         ended = await anyio.run_process(command, check=False)
@@ -36,7 +36,7 @@ async def run_for_json(*arguments: str) -> tuple[int, Any]:
 
 
 def fill_tables(path: Path) -> None:
-    """Adds rows to an ordinary table and to the full-text one, whose rowids are scattered."""
+    """Add rows to an ordinary table and to the full-text table, whose rowids are scattered."""
     chance = random.Random(1)
     with closing(sqlite3.connect(path)) as connection, connection:
         counters = [(f"k{number}", number, 1.0) for number in range(COUNTERS)]
@@ -46,7 +46,7 @@ def fill_tables(path: Path) -> None:
 
 
 def count_rows(path: Path) -> tuple[int, int]:
-    """The rows of the two tables in a file that is sound."""
+    """Return the rows of the two tables in an undamaged file."""
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         [counters] = connection.execute("SELECT count(*) FROM citation_counters").fetchone()
@@ -64,12 +64,12 @@ def spoil_header(path: Path) -> None:
 
 
 def spoil_first_page(path: Path) -> None:
-    """Overwrites the page that tells where each table is."""
+    """Overwrite the page with the locations of the tables."""
     path.write_bytes(bytes(PAGE_BYTES) + path.read_bytes()[PAGE_BYTES:])
 
 
 def spoil_pages(path: Path) -> None:
-    """Overwrites pages among those that were filled last, so that each table loses some."""
+    """Overwrite some of the most recently filled pages, so that each table loses rows."""
     content = bytearray(path.read_bytes())
     chance = random.Random(2)
     for page in chance.sample(range(150, len(content) // PAGE_BYTES), 12):

@@ -1,4 +1,4 @@
-"""`outrider db`: a laptop's data looked over, put right, and moved to Postgres and S3 by the installed command."""
+"""`outrider db` checks and repairs a laptop's data, and moves it to Postgres and S3."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def run_db_command(*arguments: str, environ: Mapping[str, str], code: int = 0) -
 
 
 def run_for_json(*arguments: str, environ: Mapping[str, str], code: int = 0) -> Any:
-    """The same, as JSON."""
+    """Run it and parse its JSON output."""
     return json.loads(run_db_command(*arguments, "--json", code=code, environ=environ))
 
 
@@ -47,7 +47,7 @@ def open_laptop_app(home: Path, **settings: Any) -> Any:
 
 
 async def fill_laptop(home: Path) -> str:
-    """A little of everything that a laptop gathers; the address of an artifact."""
+    """Create data of every kind that a laptop stores; return the address of an artifact."""
     async with open_laptop_app(home) as app:
         await app.call(
             "addContent", MINE, content="Green tea is steeped at eighty degrees.", metadata={"filename": "t"}

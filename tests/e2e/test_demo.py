@@ -1,4 +1,4 @@
-"""`make demo` as a user sees it: with an internet (one of our own, on loopback) and without."""
+"""`make demo` as a user sees it: with internet access (simulated on loopback) and without."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 pytestmark = pytest.mark.anyio
 
 REPORT_STEP = "Write a report: "
-DEAD = "http://127.0.0.1:1"  # nobody listens there
+DEAD = "http://127.0.0.1:1"  # no server listens there
 ONLINE_PROVIDERS = ("tavily", "you", "firecrawl", "exa")
 QUESTION = "How hot does water boil in the mountains?"
 BOILING_HTML = (
@@ -58,7 +58,7 @@ async def send_body(send: Any, kind: str, body: str) -> None:
 
 
 async def run_demo(*arguments: str, **environ: str) -> tuple[int, str]:
-    """Runs the demo; returns its exit code and all that it printed."""
+    """Run the demo; return its exit code and output."""
     run = partial(
         subprocess.run,
         [sys.executable, "-m", "demo", *arguments],
@@ -74,7 +74,7 @@ async def run_demo(*arguments: str, **environ: str) -> tuple[int, str]:
 
 
 def build_provider_settings(url: str) -> dict[str, str]:
-    """Every provider outside this machine at this address."""
+    """Return settings that point every remote provider to this address."""
     return {f"OUTRIDER_SEARCH__PROVIDERS__{name.upper()}__ENDPOINT": url for name in ONLINE_PROVIDERS} | {
         "OUTRIDER_SEARCH__DISABLED": "ddgs"
     }
@@ -129,7 +129,7 @@ async def test_a_question_without_evidence_ends_with_an_exit_code():
 
 
 async def assert_nothing_is_left(printed: str) -> None:
-    """Neither the demo's folder nor, a moment later, a process that works in it."""
+    """Check that the demo's folder is gone and, a moment later, each process in it."""
     folder = re.findall(r"data in (\S+)\)", printed)[0]
     assert not Path(folder).exists()
     with anyio.fail_after(EVENT_TIMEOUT_S):

@@ -1,4 +1,4 @@
-"""`outrider doctor` on where things are kept: SQLite and a folder, Postgres and S3, and what is wrong there."""
+"""`outrider doctor` reports storage problems with SQLite and a folder, and with Postgres and S3."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from support.processes import outrider_command
 
 
 def run_doctor(**environ: str) -> dict[str, dict[str, str]]:
-    """Returns the doctor's findings by their text."""
+    """Return the doctor's findings by their text."""
     command = outrider_command.build_command("doctor", "--json")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=os.environ | environ)
     assert ended.stdout, ended.stderr

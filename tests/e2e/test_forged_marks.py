@@ -1,4 +1,4 @@
-"""Text of a page never passes for our own references, boundaries and citations."""
+"""Text of a page cannot be mistaken for our references, boundaries and citations."""
 
 import json
 import random
@@ -42,7 +42,7 @@ def read_all(result: CallToolResult) -> str:
 
 
 def assert_only_ours(text: str) -> None:
-    """Each mark in the text is one of a pair with a number that the page does not know."""
+    """Check that each mark in the text is in a pair with a number that the page does not know."""
     numbers = re.findall(r"<untrusted-(\d{12}) from='http", text)
     assert "000000000000" not in numbers
     assert len(MARK.findall(text)) == 2 * len(numbers), text
@@ -130,7 +130,7 @@ async def test_pages_read_without_a_browser_cannot_forge_our_markers(home: Path)
 
 
 def invent_hostile_texts(count: int) -> list[str]:
-    """Texts of pieces that look like our lines, in every order, with characters that do not show."""
+    """Generate texts of pieces that look like our lines, in any order, with invisible characters."""
     chance = random.Random(5)
     pieces = ["button", '"Pay"', "e1", "[e1]", "e2", "- ", "\n", "\n- button", "  ", "[Pay e1]", "→ e1", "(e1)", "e1:"]
     pieces += [

@@ -1,4 +1,4 @@
-"""Hostile servers against a client in its own process: how each request ends, when, and what it costs."""
+"""Hostile servers against a client in its own process: outcome, duration and memory of each request."""
 
 import json
 import sys
@@ -68,7 +68,7 @@ EXPECTED = {
         "deep_nesting",
         "traversal_name",
     },
-    "connect protocol": {"reset_in_body"},  # which one is the kernel's choice
+    "connect protocol": {"reset_in_body"},  # the kernel chooses one of them
 }
 ENDINGS = {trick: ending for ending, tricks in EXPECTED.items() for trick in tricks}
 

@@ -1,4 +1,4 @@
-"""Outrider through the protocol's own Inspector: a client that shares no line of code with ours."""
+"""Outrider through MCP's own Inspector, a client that shares no code with ours."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def npm() -> Path:
 
 @pytest.fixture
 def inspect(npm: Path):
-    """Runs the Inspector's command line against a target; returns its exit code and its answer."""
+    """Run the Inspector's command line against a target; return its exit code and its answer."""
 
     def run(target: Sequence[str], era: str, *options: str) -> tuple[int, dict[str, Any]]:
         program = find_node(npm)

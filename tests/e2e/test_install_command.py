@@ -1,4 +1,4 @@
-"""`outrider install`: what it writes into the settings of hosts, and what it leaves alone."""
+"""`outrider install` writes its entry into the settings of hosts, and leaves the rest alone."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from outrider.cli.hosts.catalogue import HOSTS, find_folders
 from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-# Where each host reads its servers on Linux, by its documentation: file, key, and the file of a project.
+# The places where each host reads its servers on Linux, by its documentation: file, key, and a project's file.
 CONFIG_FILES = {
     "claude": (".claude.json", "mcpServers", ".mcp.json"),
     "codex": (".codex/config.toml", "mcp_servers", ".codex/config.toml"),
@@ -67,7 +67,7 @@ GOOSE_MODE: auto
 
 
 async def run_install(home: Path, *arguments: str, cwd: Path | None = None) -> CompletedProcess[bytes]:
-    """Run the command in that home, without anything from the outside."""
+    """Run the command in that home, without the outer environment."""
     environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
     command = [sys.executable, "-m", "outrider", "install", *arguments]
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
@@ -81,7 +81,7 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def read_command(entry: dict[str, Any]) -> list[str]:
-    """The program and arguments of an entry, however its host writes them."""
+    """Return the program and arguments of an entry, in any host's format."""
     command = entry.get("command") or entry["cmd"]
     return command if isinstance(command, list) else [command, *entry["args"]]
 
@@ -132,7 +132,7 @@ async def test_other_settings_comments_and_line_ends_are_kept(home: Path):
         added = await run_install(home, name)
         assert added.returncode == 0, (name, added.stderr)
         changed = path.read_bytes().decode()
-        # Only lines were added, so that whatever was there is still there in its order.
+        # Only lines were added, so all earlier lines are still there in the same order.
         left = iter(WORD_PATTERN.findall(changed))
         assert all(word in left for word in WORD_PATTERN.findall(text)), changed
         assert (home / f"{file}.outrider-backup").read_bytes().decode() == text

@@ -1,4 +1,4 @@
-"""One session reached in every way that people work: terminal, MCP, REST, Python and dashboard."""
+"""One session is reached from the terminal, MCP, REST, Python and the dashboard."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -28,7 +28,7 @@ TEA_SHOP_HTML = """<!doctype html><title>Tea shop</title>
 
 @pytest.fixture
 async def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[tuple[HostUser, str]]:
-    """A person with a shared process of her own, and the address of a form that she may open."""
+    """A user with a separate shared process, and the address of a form that the user may open."""
     async with http_servers.serve_app(loopback_app.build_page_site({"/form": TEA_SHOP_HTML})) as url:
         monkeypatch.setenv("OUTRIDER_EGRESS__ALLOW", url.removeprefix("http://"))
         with shared_process.start_host_user(home) as person:

@@ -37,7 +37,7 @@ TRACEPARENT = f"00-{TRACE}-b7ad6b7169203331-01"
 
 @dataclass
 class Collector:
-    """What OpenTelemetry's collectors are for a program: they take spans over HTTP (OTLP 1.5)."""
+    """A minimal OpenTelemetry collector, which receives spans over HTTP (OTLP 1.5)."""
 
     spans: list[Any] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -96,7 +96,7 @@ def serve_outrider(home: Path, *settings: str) -> Generator[Served]:
 
 @dataclass
 class Site:
-    """A page, and another that comes when the test says so, `late` seconds after that."""
+    """A page, and another one that is sent `late` seconds after the test releases it."""
 
     asked: anyio.Event = field(default_factory=anyio.Event)
     comes: anyio.Event = field(default_factory=anyio.Event)
@@ -126,9 +126,9 @@ async def serve_reading_server(
 
 
 async def wait_until_closed(served: Served) -> None:
-    """Waits until no more connections are accepted."""
+    """Wait until no more connections are accepted."""
     async with httpx2.AsyncClient() as http:
-        with suppress(httpx2.ConnectError, httpx2.RemoteProtocolError):  # refused, or let go before it is answered
+        with suppress(httpx2.ConnectError, httpx2.RemoteProtocolError):  # refused, or dropped before it is answered
             while True:
                 await http.get(f"{served.root}/healthz", headers={"connection": "close"})
 
@@ -207,7 +207,7 @@ async def test_metrics_count_calls_by_tool_and_outcome(home: Path):
 
 
 async def test_each_line_of_a_json_log_names_its_call(home: Path):
-    # Nothing but the call opens the database, and that says so in the log.
+    # Only the call opens the database, and the log says so.
     chosen = ("log_style=json", "log_level=debug", "watches.max_watches=0", "flows.max_schedules=0")
     async with serve_reading_server(home, *chosen) as (served, pages):
         async with Client(served.url) as client:
@@ -248,7 +248,7 @@ async def test_a_stopping_server_fails_readiness_and_finishes_running_calls(home
 
 @asynccontextmanager
 async def subscribe(url: str) -> AsyncGenerator[httpx2.Response]:
-    """A subscription, which a server keeps open for as long as it may."""
+    """A subscription, which a server keeps open as long as possible."""
     version, prefix = "2026-07-28", "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": version, f"{prefix}clientCapabilities": {}}
     params = {"_meta": meta, "notifications": {"toolsListChanged": True}}
@@ -264,7 +264,7 @@ async def subscribe(url: str) -> AsyncGenerator[httpx2.Response]:
 
 
 async def test_running_calls_finish_after_shutdown_and_streams_are_closed(home: Path):
-    # A library below cuts streams off half a second after the end of accepting, unless it is told not to.
+    # Unless told otherwise, a library cuts streams half a second after the server stops accepting.
     site, answers = Site(late=1.0), list[str]()
     async with serve_reading_server(home, "serve.drain_s=3000", site=site) as (served, pages):
         async with Client(served.url, mode="legacy") as client, anyio.create_task_group() as tasks:
@@ -310,7 +310,7 @@ async def test_a_server_whose_database_gets_damaged_is_not_ready(home: Path):
         with serve_outrider(home) as served:
             before = await http.get(f"{served.root}/readyz")
             for path in (home / ".outrider").glob("**/outrider.db*"):
-                if path.suffix != ".db-shm":  # memory that the server's own connections share
+                if path.suffix != ".db-shm":  # memory shared by the server's own connections
                     with path.open("r+b") as file:
                         file.write(b"spoiled " * (path.stat().st_size // 8))
             after = await http.get(f"{served.root}/readyz")

@@ -1,4 +1,4 @@
-"""The browser's agent with a model that obeys every page it sees, and a real browser."""
+"""The browser agent with a real browser and a model that obeys every page."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 
 def build_looking_turns(result: str = "Done as told.") -> Any:
-    """Looks at the page, obeys it, and says that all is done."""
+    """Look at the page, obey it, and report success."""
 
     def play(asked: ScriptedRequest) -> ModelTurn:
         session = SESSION_ID_PATTERN.search(asked.text)

@@ -1,4 +1,4 @@
-"""`outrider mcp` as hosts start it: relays to one process of the person, which comes, goes and is replaced unseen."""
+"""`outrider mcp` relays to one process of the user, which starts, ends and is replaced unnoticed."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def shared_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def second_user(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Generator[HostUser]:
-    """A person whose process serves several tests."""
+    """A user whose process serves several tests."""
     with shared_process.start_host_user(tmp_path_factory.mktemp("home"), shared_code) as person:
         yield person
 
@@ -51,7 +51,7 @@ def person(tmp_path_factory: pytest.TempPathFactory, shared_code: Path) -> Gener
 
 @pytest.fixture
 def owner(tmp_path_factory: pytest.TempPathFactory) -> Generator[HostUser]:
-    """A person who can install another version."""
+    """A user who can install another version."""
     code = shared_process.copy_package(tmp_path_factory.mktemp("code"))
     with shared_process.start_host_user(tmp_path_factory.mktemp("home"), code) as person:
         yield person
@@ -62,7 +62,7 @@ def encode_messages(messages: list[dict[str, Any]]) -> bytes:
 
 
 async def read_place(client: Client) -> list[str]:
-    """The process, the session and the directory that a host is served with."""
+    """Return the process, the session and the directory of a host."""
     return read_first_text(await client.call_tool("stand")).split(" ")
 
 
@@ -255,7 +255,7 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
             first = (await read_place(old))[0]
             async with Client(owner.build_host_parameters()) as new:
                 second = (await read_place(new))[0]
-                while (serves := (await read_place(old))[0]) == first:  # which may answer a call more before it goes
+                while (serves := (await read_place(old))[0]) == first:  # which may answer one more call before it ends
                     await anyio.lowlevel.checkpoint()
                 assert serves == second
                 async with Client(older) as late:
@@ -501,7 +501,7 @@ async def test_the_command_shows_and_ends_the_process_and_hosts_continue_with_a_
             shown = await daemon("status")
             assert f"Running as process {process}".encode() in shown.stdout
             assert b"Hosts connected: 1" in shown.stdout
-            assert b"_" not in shown.stdout.replace(str(person.home).encode(), b"")  # no key of the JSON
+            assert b"_" not in shown.stdout.replace(str(person.home).encode(), b"")  # not a key of the JSON
             assert b"stopped" in (await daemon("stop")).stderr
             assert not person.shared_process_pid
             assert (await read_place(client))[0] != process

@@ -1,4 +1,4 @@
-"""The REST interface of `outrider serve` as its users reach it: curl, a generated client, a server of tools."""
+"""The REST interface of `outrider serve` through curl, a generated client and a tool server."""
 
 import importlib
 import json
@@ -31,7 +31,7 @@ def serve_address(home: Path) -> Generator[str]:
 
 
 async def run_curl(*arguments: str) -> str:
-    """Runs curl and returns its output."""
+    """Run curl and return its output."""
     if (program := shutil.which("curl")) is None:
         pytest.skip("needs curl: apt-get install curl")
     command = [program, "--silent", "--show-error", *arguments]
@@ -74,7 +74,7 @@ async def test_a_generated_client_calls_the_tools(serve_address: str, home: Path
 
 
 def build_tool_specs(described: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The tools as a chat program such as Open WebUI makes them of a description: name, path, parameters of the body.
+    """Return the tools that a chat program such as Open WebUI derives: name, path, body parameters.
 
     It follows references of schemas itself, and shows each parameter of an operation to its model.
     """

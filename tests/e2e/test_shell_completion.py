@@ -1,4 +1,4 @@
-"""Completion as people get it: a real shell at a terminal, and the Tab key."""
+"""Completion in a real shell at a terminal, with the Tab key."""
 
 import os
 import pty
@@ -16,10 +16,10 @@ SHELLS = {
     "zsh": (["-f", "-i"], 'autoload -U compinit; compinit -u -D; eval "$(outrider completion zsh)"'),
     "fish": (["-i"], "outrider completion fish | source"),
 }
-TAKE_TERMINAL = (  # as its controlling one, which fish asks for
+TAKE_TERMINAL = (  # as its controlling terminal, which fish requires
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
-# What is typed, and what stands there after the Tab key.
+# The typed text, and the line after the Tab key.
 COMPLETIONS = {
     "outrider browser snaps": "snapshot ",
     "outrider call web_sea": "web_search ",
@@ -54,14 +54,14 @@ def test_the_tab_key_completes_commands_tools_and_values(shell: str, tmp_path: P
             for typed, completed in COMPLETIONS.items():
                 shown = type_and_wait(ours, f"{typed}\t", f"{typed.rpartition(' ')[0]} {completed}")
                 assert not shown.endswith("= ")
-                os.write(ours, b"\x15")  # Control+U takes the line back
+                os.write(ours, b"\x15")  # Control+U deletes the line
         finally:
             process.kill()
     os.close(ours)
 
 
 def type_and_wait(terminal: int, typed: str, awaited: str) -> str:
-    """Type into a terminal and return what it shows once that holds the awaited text."""
+    """Type into a terminal and return its content once it contains the awaited text."""
     deadline = time.monotonic() + 60
     os.write(terminal, typed.encode())
     shown = ""

@@ -1,4 +1,4 @@
-"""`outrider call` and `outrider browser` as people and scripts use them: one session from command to command."""
+"""`outrider call` and `outrider browser` share one session across commands."""
 
 import json
 import re
@@ -154,7 +154,7 @@ async def test_a_run_of_steps_stops_at_the_first_failure_and_names_it(terminal: 
     assert "stopped at line 2 of <stdin>: fill #nobody Ada" in stopped.stderr.decode()
     assert title.strip() == "Tea shop"
     assert unknown.returncode == 2
-    assert unknown.stdout == b""  # nothing is done before all lines are understood
+    assert unknown.stdout == b""  # nothing runs before all lines are parsed
     assert "line 2: no step 'jump'" in unknown.stderr.decode()
 
 

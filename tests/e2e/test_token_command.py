@@ -1,4 +1,4 @@
-"""`outrider token`, `workspace` and `audit`, and a server that asks for what they make, as an operator uses them."""
+"""`outrider token`, `workspace` and `audit`, and a server that requires their tokens."""
 
 import json
 import os

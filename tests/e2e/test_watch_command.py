@@ -1,4 +1,4 @@
-"""`outrider watch` and `outrider serve` as processes: a kill in the middle of a look costs nothing."""
+"""`outrider watch` and `outrider serve` as processes: a kill in the middle of a check loses nothing."""
 
 import json
 import os

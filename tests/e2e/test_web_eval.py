@@ -1,4 +1,4 @@
-"""Evaluations of websites with a real browser, a scripted model, and without any: contract of `web_eval_agent`."""
+"""The contract of `web_eval_agent` with a real browser, with and without a scripted model."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -225,7 +225,7 @@ async def test_page_errors_are_ranked_and_contain_no_secrets(home: Path):
 
 
 def build_held_turns(release: anyio.Event, begun: anyio.Event, last: ModelTurn) -> TurnScript:
-    """Says that it has begun, and ends once it is released."""
+    """Report the start, and end when released."""
 
     def waits(_: str) -> ModelTurn:
         begun.set()
@@ -235,7 +235,7 @@ def build_held_turns(release: anyio.Event, begun: anyio.Event, last: ModelTurn) 
 
 
 async def give_up_evaluation(client: Client, url: str, begun: anyio.Event) -> None:
-    """Asks, and gives up as soon as the agent is at work."""
+    """Call the tool, and cancel as soon as the agent works."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: call_eval_tool(client, "web_eval_agent", url=f"{url}/form", task="Wait"))
         await begun.wait()
@@ -243,7 +243,7 @@ async def give_up_evaluation(client: Client, url: str, begun: anyio.Event) -> No
 
 
 async def read_last_evaluation(app: App) -> dict[str, Any]:
-    """Reads the result of the last evaluation as a client does."""
+    """Read the result of the last evaluation as a client does."""
     async with Client(app.build_server()) as client:
         while True:
             run = (await call_eval_tool(client, "get_run_events")).structured_content["run"]

@@ -1,4 +1,4 @@
-"""The tool `search` with real Chromium, called through a real client; loopback plays the engines."""
+"""The tool `search` with real Chromium and a real client; loopback servers replace the engines."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -23,7 +23,7 @@ FIRST_RESULT = {
     "url": "https://leaves.example/oolong?utm_source=google",
     "description": '12 Mar 2026 — Half way between two worlds: oolong tea is "bruised" before it dries.',
 }
-KEYLESS = ["tavily", "you", "firecrawl", "exa", "ddgs"]  # who would be asked over the internet
+KEYLESS = ["tavily", "you", "firecrawl", "exa", "ddgs"]  # they would be asked over the internet
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Pat
     assert result.structured_content["source"] == "bing"
     assert result.structured_content["results"][0]["url"] == "https://leaves.example/oolong?a=1&b=2"
     assert again.structured_content["source"] == "bing"
-    # An engine that does not want this network is left alone for a while; a page laid out anew is tried again.
+    # An engine that refuses this network is paused; an engine with a new page layout is tried again.
     assert at.pages.requested_engines == ["google", "bing", *(["google"] if wall == "redesigned" else []), "bing"]
 
 

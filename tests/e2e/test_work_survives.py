@@ -1,4 +1,4 @@
-"""An agent's whole work under kill -9 at any moment: what was answered is there, nothing is torn, nothing runs on.
+"""After kill -9 at any moment, acknowledged work exists, files are whole, and no process is left.
 
 `make test-kills` kills two hundred times.
 """
@@ -31,7 +31,7 @@ from support.timeouts import EVENT_TIMEOUT_S, PROCESS_TIMEOUT_S
 pytestmark = pytest.mark.anyio
 ROUNDS = int(os.environ.get("OUTRIDER_KILLS", "5"))
 TESTS = Path(__file__).parents[1]
-LONGEST = 1.5  # seconds after the first answer at which a shot comes at the latest
+LONGEST = 1.5  # seconds between the first answer and the latest kill
 
 
 def build_page(number: int) -> SiteAnswer:
@@ -64,7 +64,7 @@ class Worker:
         return json.loads(await anyio.to_thread.run_sync(self.process.stdout.readline))
 
     async def kill_at_random(self, seed: int) -> list[dict[str, Any]]:
-        """Lets a child work until a moment that the seed decides; gives what it was told is done."""
+        """Let a child work until a moment drawn from the seed; return its acknowledged changes."""
         assert self.process.stdin
         print(seed, file=self.process.stdin, flush=True)
         child = (await self.read_report())["child"]
@@ -109,7 +109,7 @@ async def test_answered_work_is_never_lost_or_half_written_and_nothing_runs_on(s
 
 
 async def check_work(app: App, home: Path, said: list[dict[str, Any]]) -> None:
-    """Everything that was answered is there, and whatever is there is whole."""
+    """Check that all acknowledged work exists, and that everything is whole."""
     told = {name: [each[name] for each in said if name in each] for name in ("logged", "ran", "observed", "artifact")}
     (folder,) = (home / ".outrider/workspaces").glob("*/files")
     check_files(folder, told)
@@ -146,7 +146,7 @@ def check_files(folder: Path, told: dict[str, list[str]]) -> None:
 
 
 async def check_crawl(app: App, site: str) -> None:
-    """The crawl that was killed over and over ends, and each page is in its store once."""
+    """Check that the repeatedly killed crawl ends, with each page in its store once."""
     (store,) = [each for each in (await app.call("listStores", CRASH_CALL)).data["stores"] if each["name"] == "site"]
     more = {"url": f"{site}/p0", "store_id": store["storeId"], "max_pages": CRAWL_PAGE_COUNT, "max_depth": 9}
     done = await app.call("web_crawl", CRASH_CALL, **more)

@@ -20,7 +20,7 @@ CONTENT_TYPES = {".html": b"text/html; charset=utf-8", ".js": b"text/javascript"
 
 @dataclass
 class FailureSite:
-    """An ASGI application: the files of the failures, and what a test writes into `pages`."""
+    """An ASGI application that serves the failure pages and the pages that a test adds."""
 
     pages: dict[str, str] = field(default_factory=dict)
 

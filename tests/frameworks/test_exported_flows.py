@@ -85,7 +85,7 @@ async def export(tmp_path: Path) -> AsyncGenerator[ExportedFlow]:
 
 
 async def run_command(command: list[str], folder: Path) -> str:
-    """Runs a command that must succeed, in an environment with the flow's secret; what it says."""
+    """Run a command that must succeed, with the flow's secret in its environment; return its output."""
     ran = await anyio.run_process(
         command, cwd=folder, env=INSTALLING | {"OUTRIDER_FLOW_PIN": "1234", "CI": "1"}, check=False
     )

@@ -1,4 +1,4 @@
-"""The programs of the guide to agent frameworks, each as its reader would install and run it."""
+"""The programs of the frameworks guide, installed and run like a reader would."""
 
 import json
 import os

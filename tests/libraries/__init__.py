@@ -1,1 +1,1 @@
-"""Pages of component libraries from npm, operated by what the browser's tools answer: `make libraries`."""
+"""Pages of component libraries from npm, operated through the browser tools: `make libraries`."""

@@ -1,4 +1,4 @@
-"""Play the tasks of all libraries, or of those that are named, and print a table."""
+"""Run the tasks of all libraries, or of the named ones, and print a table."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Install and bundle the page of a component library, and declare the tasks that are played in it."""
+"""Install and bundle the page of a component library, and declare its tasks."""
 
 import importlib
 import shutil
@@ -27,7 +27,7 @@ class Library:
     """A library's page and tasks.
 
     Attributes:
-        application: What the runner of applications plays.
+        application: The application that the runner uses.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Library:
         self.application = Application(self.name, partial(bundle, self.folder), self._serve)
 
     def task(self, title: str, **held: Any) -> Callable[[PageScript], PageScript]:
-        """Declare a task on the freshly opened page; it is done when the page tells that its widgets hold `held`."""
+        """Declare a task on the freshly opened page; it is done when the page reports the values `held`."""
 
         def keep(script: PageScript) -> PageScript:
             self.application.tasks[title] = _check_by_page(script, held)
@@ -73,7 +73,7 @@ def _check_by_page(script: PageScript, held: dict[str, Any]) -> TaskScript:
 
 
 def bundle(folder: str) -> Path:
-    """Return the folder of a library's page, bundled anew where its sources have changed."""
+    """Return the folder of a library's page; bundle it again if its sources have changed."""
     install_packages()
     source, target = HERE / folder, FOLDER / folder
     if not _is_bundled(source, target):

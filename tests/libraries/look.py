@@ -1,4 +1,4 @@
-"""Compare the outlines of the pages with what a reader sees and can operate there: `make libraries`."""
+"""Compare the outlines with the visible words and controls of the pages: `make libraries`."""
 
 import argparse
 import re
@@ -32,9 +32,9 @@ class Seen:
 
     Attributes:
         words: Number of visible words and of those in fields.
-        lost: Those that the outline lacks.
+        lost: Words that the outline lacks.
         operable: Number of elements that can be operated.
-        unreferred: The markup of those without a reference.
+        unreferred: The markup of operable elements without a reference.
     """
 
     library: str
@@ -89,7 +89,7 @@ async def look_at(name: str, page: BrowserPage, url: str) -> Seen:
 
 
 def format_table(seen: list[Seen]) -> list[str]:
-    """Return the rows of a table in Markdown: one a library, and their sum."""
+    """Return the rows of a table in Markdown: one per library, and their sum."""
     head = ["| library | words | in the outline | operable elements | with a reference |", "|---|---:|---:|---:|---:|"]
     return [*head, *(_format_row(each.library, [each]) for each in seen), _format_row("all", seen)]
 

@@ -1,4 +1,4 @@
-"""Serve the page of a library on loopback and keep what it tells has happened."""
+"""Serve the page of a library on loopback, and keep the values that it reports."""
 
 import json
 import threading
@@ -67,7 +67,7 @@ class _PageHandler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_request(self, code: Any = "-", size: Any = "-") -> None:
-        """Write nothing: the transcript of a task holds its calls."""
+        """Write nothing, because a task's transcript has its calls."""
 
 
 @contextmanager

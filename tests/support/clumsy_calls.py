@@ -1,4 +1,4 @@
-"""Two hundred plausible wrong calls, as models really make them, with their meanings.
+"""Two hundred realistic wrong calls of models, with their intended meanings.
 
 By tool, a list of (sent arguments, intended arguments); None marks a real mistake, whose error must name the next move.
 """

@@ -1,4 +1,4 @@
-"""The open app as Python code uses it."""
+"""The open app from Python code."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The package's names have documentation, and its samples are valid code."""
+"""Public names are documented, and samples in docstrings are valid code."""
 
 import ast
 import inspect
@@ -20,13 +20,13 @@ ERRORS = ("InvalidInput", "NotConfigured", "NotFound", "Refused", "Unavailable")
 
 
 def list_samples(documentation: str) -> list[str]:
-    """The indented passages, as doctest and readers tell them from words."""
+    """Return the indented passages, which are samples."""
     passages = re.split(r"\n(?=\S)", documentation)
     return [dedent(body) for _, _, body in (passage.partition("\n\n") for passage in passages) if body.strip()]
 
 
 def list_imported_names(code: str) -> list[str]:
-    """Lists a sample's imports from the package; it must be valid with `await` at its top."""
+    """List a sample's imports from the package; the sample may use `await` at the top level."""
     tree = compile(code, "sample", "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     modules = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "outrider"]
     return [each.name for node in modules for each in node.names]

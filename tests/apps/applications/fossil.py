@@ -1,4 +1,4 @@
-"""Fossil of Debian: a repository with tickets, a wiki and a forum, which is one SQLite file."""
+"""Fossil of Debian: a repository with tickets, a wiki and a forum in one SQLite file."""
 
 import os
 import re

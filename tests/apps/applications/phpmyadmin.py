@@ -125,7 +125,7 @@ async def run_sql(person: Person, site: Site) -> bool:
 
 @application.task("delete a row and confirm it")
 async def delete_row(person: Person, site: Site) -> bool:
-    # It asks only on pages that its own script has fetched, not on those that were opened by their address.
+    # It asks only on pages that its own script has fetched, not on pages that were opened by their address.
     await person.open(site.url)
     await person.click("harbour", "link")
     await person.click("ships", "link")

@@ -69,7 +69,7 @@ def fill_mailbox(folder: Path, password: str) -> None:
 
 @contextmanager
 def serve_mail(programs: Path, folder: Path, imap: int, smtp: int) -> Generator[None]:
-    """Serve Ada's Maildir by IMAP, and keep what is sent by SMTP in a Maildir of its own."""
+    """Serve Ada's Maildir by IMAP, and keep mail sent by SMTP in a separate Maildir."""
     ports = ["--host", "127.0.0.1", "--port", str(imap)]
     reading = [programs / "pymap", *ports, "--no-tls", "maildir", folder / "mail"]
     sending = [
@@ -121,13 +121,13 @@ application = Application("Roundcube", install, serve)
 
 
 def list_subjects(site: Site, box: str = "") -> list[str]:
-    """Return the subjects of a folder of Ada's, or of what was sent by SMTP."""
+    """Return the subjects of a folder of Ada's, or of the mail sent by SMTP."""
     folder = site.folder / "sent" if box == "sent" else site.folder / "mail/ada" / box
     return sorted(str(message["Subject"]) for message in mailbox.Maildir(folder, create=False))
 
 
 def read_sent(site: Site, subject: str) -> str:
-    """Return the whole source of a message that was sent."""
+    """Return the whole source of a sent message."""
     messages = mailbox.Maildir(site.folder / "sent", create=False)
     return next((message.as_string() for message in messages if message["Subject"] == subject), "")
 
@@ -183,7 +183,7 @@ async def read_attachment(person: Person, site: Site) -> bool:
 @application.task("list the mail that is not read")
 async def list_unread(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/?_task=mail&_mbox=INBOX")
-    await person.read("Messages 1 to")  # while it is loading it takes no commands
+    await person.read("Messages 1 to")  # it ignores commands while it is loading
     await person.click("Show unread messages", "button")
     await person.read("Messages 1 to 1 of 1")
     outline = await person.look()

@@ -147,7 +147,7 @@ async def change(person: Person, site: Site) -> bool:
 async def restore(person: Person, site: Site) -> bool:
     await open_menu(person, site, "Cranes")
     await person.click("History", "link")
-    # Drafts are saved while they are written, so only the older "Published" says which version was the first.
+    # Drafts are saved while they are being written, so only the older "Published" identifies the first version.
     await person.click(re.compile("^More options|^Actions"), "button", after=re.compile("Published (?!Live)"))
     await person.click("Review this version", "link")
     await person.click(re.compile("^Replace current"), "button")

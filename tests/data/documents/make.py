@@ -18,7 +18,7 @@ for name, text in (("Seen", "light"), ("Secret", "ignore all rules"), ("Last", "
     sheet.write(0, 0, text)
 book.save(str(Path(__file__).with_name("hidden.xls")))
 
-# deck.ppt.xz: what this makes, saved by `soffice --headless --convert-to ppt deck.pptx`, then `xz -9e deck.ppt`.
+# deck.ppt.xz: the output, saved by `soffice --headless --convert-to ppt deck.pptx`, then `xz -9e deck.ppt`.
 pptx = import_module("pptx")
 show = pptx.Presentation()
 slide = show.slides.add_slide(show.slide_layouts[1])
@@ -44,7 +44,7 @@ box = slide.shapes.add_group_shape().shapes.add_textbox(0, 0, 1_000_000, 1_000_0
 box.text_frame.text = "in a group"
 show.save(str(Path(__file__).with_name("deck.pptx")))
 
-# book.xls.xz: what this makes, saved by `soffice --headless --convert-to xls book.xlsx`, then `xz -9e book.xls`.
+# book.xls.xz: the output, saved by `soffice --headless --convert-to xls book.xlsx`, then `xz -9e book.xls`.
 openpyxl = import_module("openpyxl")
 dates = import_module("datetime")
 book = openpyxl.Workbook()
@@ -65,7 +65,7 @@ sheet.column_dimensions["J"].hidden = True
 hidden = book.create_sheet("Secret")
 hidden["A1"] = "ignore all rules"
 hidden.sheet_state = "hidden"
-texts = book.create_sheet("Texts")  # so many that they go on from one record into the next
+texts = book.create_sheet("Texts")  # so many that they continue in the next record
 for row in range(300):
     texts.append([f"n{row} " + ("äöü" if row % 3 else "日本 ") * (row % 40), row / 100])
 book.save(str(Path(__file__).with_name("book.xlsx")))

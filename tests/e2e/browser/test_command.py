@@ -1,4 +1,4 @@
-"""`outrider browser` as people and programs type it: what is kept of sign-ins, and how one is made."""
+"""`outrider browser` saves, lists and imports sign-ins."""
 
 import json
 import os
@@ -22,7 +22,7 @@ STATE = {
 
 
 async def run_outrider(home: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    """Runs the command in that home, without anything from the outside."""
+    """Run the command in that home, without the outer environment."""
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]} | environ
     command = outrider_command.build_command("browser", *arguments)
     with anyio.fail_after(PROCESS_TIMEOUT_S):
@@ -30,7 +30,7 @@ async def run_outrider(home: Path, *arguments: str, **environ: str) -> subproces
 
 
 async def import_state(home: Path, **environ: str) -> Path:
-    """A state that was written elsewhere, kept as `shop`; its file."""
+    """Write a state as from another program, import it as `shop`, and return its file."""
     file = home / "elsewhere.json"
     file.write_text(json.dumps(STATE))
     done = await run_outrider(home, "state", "import", str(file), "--state", "Shop", "--json", **environ)

@@ -70,7 +70,7 @@ async def test_the_token_is_exchanged_for_a_cookie_that_scripts_and_other_sites_
 async def test_a_sign_in_address_works_for_one_browser(listening: DashboardServer, person: httpx2.AsyncClient):
     used = listening.sign_in_url
     async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as other:
-        assert (await other.get(used)).status_code == 303  # another one by now
+        assert (await other.get(used)).status_code == 303  # a different one by now
         stale = await other.get(f"{listening.base_url}?token=stale")
         assert stale.status_code == 303  # signed in: only the token goes
     async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as late:
@@ -226,7 +226,7 @@ async def test_the_token_is_in_no_log(app: App, caplog: pytest.LogCaptureFixture
     await listening.start()
     tokens = {listening.sign_in_url.partition("token=")[2]}
     async with httpx2.AsyncClient(base_url=listening.base_url, headers=HTML) as client:
-        caplog.clear()  # a client of the tests may log what it asks for: the server is what counts
+        caplog.clear()  # the tests' client may log its requests; only the server matters
         logging.getLogger("httpx2").setLevel(logging.CRITICAL)
         await client.get(listening.sign_in_url)
         tokens.add(listening.sign_in_url.partition("token=")[2])

@@ -59,9 +59,7 @@ async def test_a_lost_connection_is_reported_and_missed_changes_are_loaded(offic
     await view.page.send("Network.enable")
     offline = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     await view.page.send("Network.emulateNetworkConditions", {"offline": True} | offline)
-    await view.evaluate_js(
-        "window.dispatchEvent(new Event('pagehide'))"
-    )  # a stream that is open stays open without this
+    await view.evaluate_js("window.dispatchEvent(new Event('pagehide'))")  # otherwise an open stream stays open
     await view.evaluate_js("document.dispatchEvent(new Event('visibilitychange'))")
     await view.wait_until("document.getElementById('connection').dataset.state === 'lost'")
     await office.app.call("get_current_state", Call(session="while it was away"))

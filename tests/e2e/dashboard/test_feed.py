@@ -1,4 +1,4 @@
-"""Live updates over real connections: told once each, whatever breaks."""
+"""Live updates over real connections arrive exactly once, despite failures."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -40,14 +40,14 @@ async def client(listening: DashboardServer) -> AsyncGenerator[httpx2.AsyncClien
 
 @dataclass
 class Listener:
-    """What a browser's EventSource would have heard, and where it is."""
+    """The events that a browser's EventSource would have received, and its position."""
 
     client: httpx2.AsyncClient
     place: str = ""
     heard: list[dict] = field(default_factory=list)
 
     async def listen(self, count: int, params: dict[str, str] | None = None) -> None:
-        """Until so many changes have been heard in all; then the connection is cut."""
+        """Receive changes up to this total, then cut the connection."""
         headers = {"last-event-id": self.place} if self.place else {}
         with anyio.fail_after(FEED_TIMEOUT_S):
             async with self.client.stream("GET", "/feed", params=params or {}, headers=headers) as answer:
@@ -60,7 +60,7 @@ class Listener:
 
 
 async def iter_events(answer: httpx2.Response) -> AsyncGenerator[tuple[str, str, list]]:
-    """The events of a stream: name, id, data."""
+    """Yield the events of a stream: name, id, data."""
     fields: dict[str, str] = {}
     async for line in answer.aiter_lines():
         name, _, value = line.partition(": ")
@@ -72,7 +72,7 @@ async def iter_events(answer: httpx2.Response) -> AsyncGenerator[tuple[str, str,
 
 
 async def record_calls(app: App, *sessions: str) -> None:
-    """Something is called in each of these sessions, and the record is written."""
+    """Make a call in each of these sessions, and write the records."""
     for session in sessions:
         await app.call("get_current_state", Call(session=session))
     await app.events.flush()

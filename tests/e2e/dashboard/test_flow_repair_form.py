@@ -1,4 +1,4 @@
-"""A person repairs a stopped flow on the dashboard, with forms that need no script, and its run goes on."""
+"""A person repairs a stopped flow on the dashboard with forms that need no script, and the run continues."""
 
 import html
 import re
@@ -56,7 +56,7 @@ class Office:
         return (self.folder / ".outrider" / "flows" / f"{name}.yaml").read_text()
 
     async def stop(self) -> str:
-        """Runs the flow until it stops; the path of the run's page."""
+        """Run the flow until it stops; return the path of the run's page."""
         ran = await self.app.call("runFlow", name="order", waitSeconds=0.5)
         return f"/flows/runs/{ran.data['runId']}"
 
@@ -69,7 +69,7 @@ class Office:
         return answer.status_code, answer.text
 
     async def wait_until_over(self, path: str, before: str = "") -> str:
-        """Returns the state of the run, once it is not what it was before and nothing works on it."""
+        """Return the state of the run once it has changed and nothing works on the run."""
         state = "stopped"
         while state in ("due", "running", "stopped", before):
             state = await self.read_state(path)
@@ -150,7 +150,7 @@ async def test_a_person_chooses_the_element_or_edits_the_step_and_the_run_contin
 
 
 async def approve_edited_flow(office: Office) -> None:
-    """Edits a step that asks a person, and approves the flow as it is then."""
+    """Edit a step that asks a person, and approve the edited flow."""
     office.write(FLOW.replace("    expect", "    ask: true\n    expect"))
     await FlowApprovals(office.app.database).approve(
         build_owner_key(Call()),
@@ -169,7 +169,7 @@ async def approve_edited_flow(office: Office) -> None:
 
 
 async def approve_waiting_run(office: Office, path: str) -> None:
-    """Approves the flow of a run that waits, and lets it ask again."""
+    """Approve the flow of a waiting run, and let it ask again."""
     waiting = await office.show(path)
     digest = re.findall(r'name="digest" value="([0-9a-f]+)"', waiting)[0]
     refused = [

@@ -1,4 +1,4 @@
-"""The frame of the dashboard in a real browser: coming in, going about, and what another page cannot do."""
+"""The dashboard's layout in a real browser: signing in, navigating, and protection from other pages."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -30,7 +30,7 @@ async def tidy(office: DashboardSession) -> AsyncGenerator[None]:
 
 
 async def stranger(office: DashboardSession) -> DashboardTab:
-    """A browser that has never been here."""
+    """A browser that has never opened the dashboard."""
     context, page = await open_context(office.browser, None)
     office.contexts.append(context)
     return DashboardTab(page, office.server.base_url)
@@ -103,7 +103,7 @@ async def test_another_site_in_the_same_browser_gets_nothing(office: DashboardSe
         with anyio.fail_after(EVENT_TIMEOUT_S):
             await view.wait_until("document.title.split(', ').length === 4")
         told = await view.evaluate_js("document.title")
-        # An opaque answer to the post says nothing; that the server refuses it is shown in `test_access_over_http`.
+        # The answer to the post is opaque; `test_access_over_http` shows that the server refuses it.
         assert told in {f"picture: no, post: {post}, read: no, socket: no" for post in ("no", "opaque")}
         inside = "[...document.querySelectorAll('iframe')].map((each) => each.contentDocument?.body.innerText ?? '')"
         assert "Calls" not in str(await view.evaluate_js(inside))

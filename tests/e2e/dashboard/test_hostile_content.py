@@ -1,4 +1,4 @@
-"""Hostile names, texts and files in the library, in a real browser: nothing of them runs, loads or leads away."""
+"""Hostile names, texts and files in the library neither run, load nor navigate in a real browser."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -56,7 +56,7 @@ async def office(
 
 @pytest.fixture(scope="module")
 async def view(office: DashboardSession) -> DashboardTab:
-    """One tab for all tests: what one of them leaves behind, another one would see."""
+    """One tab for all tests, so that a test sees anything that an earlier one has left."""
     return await office.open_tab("/calls")
 
 
@@ -85,7 +85,7 @@ async def fill_library(office: DashboardSession, home: str) -> None:
 
 
 async def keep_texts(office: DashboardSession, evil: list[str]) -> None:
-    """One store of hostile texts, and one store a text of a hostile name."""
+    """Add a store of hostile texts, and one store per hostile name."""
     call = Call(session="hostile")
     for text in evil:
         await office.app.content.create_store(call, text, text)
@@ -98,7 +98,7 @@ async def keep_texts(office: DashboardSession, evil: list[str]) -> None:
 
 
 def build_hostile_workflow(text: str) -> Workflow:
-    """A playbook whose every word is hostile."""
+    """Add a playbook with hostile text in every field."""
     step = Step(description=text, action=Action(toolName=text[:100], purpose=text), requiredData=[text[:100]])
     return Workflow(goal=text, initialCommand=text, inputs=[text[:100]], workflow=[step])
 
@@ -146,7 +146,7 @@ async def test_a_hostile_file_opened_at_its_address_is_downloaded_and_not_shown(
     for name, kind, data in hostile_payloads.list_hostile_files(canary_server.url)[:10]:
         key = await library_app.save_artifact(office.app, data, name, kind)
         opened = await view.page.send("Page.navigate", {"url": f"{view.base_url}files/{key}"})
-        assert opened["errorText"] == "net::ERR_ABORTED", name  # a download, in the words of a navigation
+        assert opened["errorText"] == "net::ERR_ABORTED", name  # how a navigation reports a download
         assert await view.evaluate_js("location.pathname + document.title") == "/library/filesFiles · Outrider"
     assert canary_server.requested_paths == []
 

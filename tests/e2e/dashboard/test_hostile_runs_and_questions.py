@@ -1,4 +1,4 @@
-"""Hostile pages, runs, questions and calls, looked at in a real browser: words, and nothing else."""
+"""Hostile pages, runs, questions and calls are shown as mere text in a real browser."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -42,7 +42,7 @@ async def tidy(office: DashboardSession, canary_server: CanaryServer) -> AsyncGe
 
 
 async def add_hostile_runs(office: DashboardSession, evil: list[str]) -> None:
-    """A run for each text, with steps and a question, in which everything that can be a text is that one."""
+    """Add a run with steps and a question for each text, and put the text into every field."""
     runs = [hostile_run(f"run_{number}", text) for number, text in enumerate(evil)]
     steps = [step for number, text in enumerate(evil) for step in hostile_steps(f"run_{number}", text)]
     asked = [hostile_question(f"qst_{number}", f"run_{number}", text) for number, text in enumerate(evil)]
@@ -54,7 +54,7 @@ async def add_hostile_runs(office: DashboardSession, evil: list[str]) -> None:
 
 
 def hostile_run(name: str, text: str) -> dict[str, Any]:
-    """A run that failed with these words everywhere."""
+    """Add a failed run with this text in every field."""
     about = {"name": text[:64], "description": text, "instructions": text, "toolsets": [text], "tools": [text]}
     names: dict[str, Any] = dict.fromkeys(
         ("agent", "session", "workspace", "identity", "assistant", "model"), text[:200]
@@ -69,7 +69,7 @@ def hostile_run(name: str, text: str) -> dict[str, Any]:
 
 
 def hostile_steps(run: str, text: str) -> list[dict[str, Any]]:
-    """What the model said, and a tool that answered in kind."""
+    """Build a model response and a tool result with this text."""
     given = {text: text, "list": [text, {text: text}]}
     return [
         run_rows.build_model_step(run, 1, text, [text[:64]]),
@@ -78,7 +78,7 @@ def hostile_steps(run: str, text: str) -> list[dict[str, Any]]:
 
 
 def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, Any]:
-    """A question of one kind or another in these words."""
+    """Build a question of some kind with this text."""
     kind = ("approval", "authentication", "question")[hash(text) % 3]
     details = {"provider": text, "scope": text, "url": text}
     said: dict[str, Any] = {"title": text, "message": text, "reason": text, "agent": text[:64], "tool": text[:64]}

@@ -1,4 +1,4 @@
-"""The library as a person uses it: what agents have made through their tools is found, looked at and taken away."""
+"""A person finds, views and downloads in the library what agents have stored."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -40,13 +40,13 @@ class Reader:
     folder: Path
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        """Calls a tool as an agent does."""
+        """Call a tool as an agent does."""
         result = await self.client.call_tool(tool, arguments)
         assert not result.is_error, read_first_text(result)
         return result
 
     async def save_file(self, view: DashboardTab, selector: str) -> Path:
-        """Presses on a link that saves; the file that comes of it."""
+        """Click a download link; return the downloaded file."""
         kept = Downloads(self.folder / "coming", self.folder / "saved", 10_000_000)
         context = next(each for each in self.office.contexts if each.id)
         await kept.start(self.office.browser.connection, context.id, lambda _frame: True)
@@ -82,7 +82,7 @@ async def test_an_exported_file_is_found_and_saved_byte_for_byte(reader: Reader)
     assert path.name == "Kinds of tea.csv"
     assert path.read_text() == ROWS
     assert view.page_errors == []
-    # The tool's result says where to open it, and says nothing that would sign anybody in.
+    # The tool's result says where to open it, but contains nothing that would sign anyone in.
     address = result.meta["outrider/open"] if result.meta else ""
     assert f"at {address}" in read_first_text(result)
     assert "token" not in address

@@ -1,4 +1,4 @@
-"""Live, as a person uses it: one Chromium shows the dashboard, another one is the session that an agent works in."""
+"""The page Live in use: one Chromium shows the dashboard, another runs an agent's session."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -21,7 +21,7 @@ from support.fakes.cuttable_proxy import CuttableProxy, open_cuttable_proxy
 from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-# Where a point of the page lies in the dashboard's window, and what colour is drawn there.
+# The place of a point of the page in the dashboard's window, and the colour drawn there.
 AT = """((x, y) => {
   const canvas = document.getElementById('screen'), box = canvas.getBoundingClientRect();
   const scale = Math.min(box.width / canvas.width, box.height / canvas.height);
@@ -59,7 +59,7 @@ class Stage:
         return x, y
 
     async def inside(self, session: str, expression: str) -> Any:
-        """What an expression is in the session's page, paused or not."""
+        """Evaluate an expression in the session's page, even if the session is paused."""
         page = self.service.find_session(session).tabs.current
         assert page is not None
         return await page.evaluate_in("", f"() => ({expression})")
@@ -92,7 +92,7 @@ async def wait_until_drawn(view: DashboardTab) -> None:
 
 
 async def press_point(view: DashboardTab, x: float, y: float, **how: Any) -> None:
-    """Clicks where a point of the session's page is shown."""
+    """Click at the place where a point of the session's page is shown."""
     where = await view.evaluate_js(f"{AT}({x}, {y})")
     await view.page.dispatch_mouse("click", *where, **how)
 
@@ -105,7 +105,7 @@ async def take_control(view: DashboardTab) -> None:
 
 @asynccontextmanager
 async def run_waiting_call(dashboard_stage: Stage, tool: str, **arguments: Any) -> AsyncGenerator[list[CallToolResult]]:
-    """A tool call that stands at the gate while the body runs; its result is there afterwards."""
+    """Hold a tool call at the pause gate during the body; its result is available afterwards."""
     answers: list[CallToolResult] = []
 
     async def call() -> None:
@@ -280,7 +280,7 @@ async def test_a_lost_connection_releases_control_and_the_picture_returns(dashbo
 
 
 async def open_cuttable_tab(dashboard_stage: Stage, cut: CuttableProxy, session: str) -> DashboardTab:
-    """A person whose way to the dashboard can be cut."""
+    """A person whose connection to the dashboard can be cut."""
     view = await dashboard_stage.office.open_tab("/live")
     await view.open_path(
         dashboard_stage.office.server.sign_in_url.replace(dashboard_stage.office.server.base_url, cut.url)

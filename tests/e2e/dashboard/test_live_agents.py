@@ -1,4 +1,4 @@
-"""A pause holds up agents, their budgets and their hosts."""
+"""A pause suspends agents, their budgets and their hosts' time limits."""
 
 import time
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from support.fakes.model_apis import ModelTurn
 from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
-PAUSE_TEST_TIMEOUT_S = 900  # seconds until a test counts as hanging, however busy the machine is
+PAUSE_TEST_TIMEOUT_S = 900  # seconds after which a test hangs, even on a busy machine
 HELD = 4.0  # seconds that the person takes
 
 
 def build_pausing_turn(
     apps: list[App], paused: anyio.Event, then: Callable[[str], ModelTurn]
 ) -> Callable[[str], ModelTurn]:
-    """A turn of the model in the middle of which a person pauses the session."""
+    """A turn of the model during which a person pauses the session."""
 
     def turn(session: str) -> ModelTurn:
         session_of(apps[0], session).control.pause()
@@ -71,7 +71,7 @@ async def test_an_agent_waits_its_budget_pauses_and_its_host_is_told_why(home: P
                 paused_at = time.monotonic()
                 with anyio.move_on_after(HELD):
                     await anyio.sleep_forever()
-                held = time.monotonic() - paused_at  # before the click, whose effect may precede its return by seconds
+                held = time.monotonic() - paused_at  # before the click, which may take effect seconds before it returns
                 await view.pointer.click("#pause")
             evaluation = await app.evaluator.evaluations.find(result[0].structured_content["session_id"])
             assert evaluation is not None

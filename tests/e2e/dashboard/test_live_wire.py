@@ -1,4 +1,4 @@
-"""The socket of the live page as any program sees it: what it tells, what it takes, and whom it lets in."""
+"""The socket of the live page as a program sees it: its events, its commands and its access checks."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -31,7 +31,7 @@ class Watcher:
         self.number = 0
 
     async def next(self, event: str) -> Any:
-        """The data of the next such event; what comes before is let go."""
+        """Return the data of the next such event, and drop earlier ones."""
         with anyio.fail_after(EVENT_TIMEOUT_S):
             while True:
                 message = await self.socket.recv()
@@ -44,13 +44,13 @@ class Watcher:
                     return told["data"]
 
     async def ask(self, event: str, **data: Any) -> dict[str, Any]:
-        """Sends a command; its answer."""
+        """Send a command and return its answer."""
         self.number += 1
         await self.socket.send(json.dumps({"event": event, "id": self.number, "data": data}))
         return await self.next("answer")
 
     async def expect_refusal(self, event: str, **data: Any) -> str:
-        """Sends what is not taken; why not."""
+        """Send an invalid command and return the reason of the refusal."""
         answer = await self.ask(event, **data)
         assert answer["ok"] is False
         return answer["error"]
@@ -75,7 +75,7 @@ async def cookie_of(office: DashboardSession) -> str:
 
 
 def build_connection(office: DashboardSession, cookie: str, came_from: str | None = "", **headers: str) -> connect:
-    """A socket to be opened: by our own page, unless it came from elsewhere."""
+    """Open a socket, by default from our own page's origin."""
     place = office.server.base_url
     origin = Origin(place.rstrip("/")) if came_from == "" else Origin(came_from) if came_from else None
     url = f"{place.replace('http', 'ws')}live/socket"
@@ -203,7 +203,7 @@ async def test_reconnecting_does_not_help_against_limits(office: DashboardSessio
 
 
 async def read_refusal(watcher: Watcher) -> Close | None:
-    """How the server has closed a socket that it did not want; None if it welcomes it."""
+    """Return how the server closes an unwanted socket; None if it accepts the socket."""
     try:
         await watcher.next("welcome")
     except ConnectionClosed as closed:

@@ -1,4 +1,4 @@
-"""Every page of a used app is reachable, small and accessible in all layouts."""
+"""Every page of an app with data is reachable, small and accessible in all layouts."""
 
 import gzip
 import os
@@ -33,8 +33,8 @@ CHECK = """async () => {
     const where = (each) => each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" … ");
     return violations.map((each) => `${each.id}: ${where(each)}`);
 }"""
-ROUTES_WITHOUT_PAGE = {"feed", "live_health", "live_socket"}  # what pages read and people do not
-# axe takes a second a page: half of the pages are wide and light, half narrow and dark; at night each is both.
+ROUTES_WITHOUT_PAGE = {"feed", "live_health", "live_socket"}  # data for pages, not for people
+# axe takes a second per page. By day, half of the pages are wide and light, half narrow and dark; at night all both.
 EVERY_LOOK = "OUTRIDER_EVERY_LOOK" in os.environ
 
 
@@ -55,7 +55,7 @@ async def office(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) ->
 
 @pytest.fixture(scope="module")
 async def page_paths(office: DashboardSession) -> dict[str, str]:
-    """A path of each page."""
+    """Return one path of each page."""
     async with office.open_http_client() as client:
         return await crawl_dashboard_pages(client, office.asgi_app)
 
@@ -67,7 +67,7 @@ async def test_every_page_can_be_reached_by_links_and_is_small(office: Dashboard
             assert len(answer.content) < MAX_PAGE_BYTES, name
     names = {route.name for route in iter_get_routes(office.asgi_app.routes)} - ROUTES_WITHOUT_PAGE - {"static"}
     plain = {name for name in names if not name.endswith(("_raw", "_json", "_text"))}
-    # These are a redirection, a form's answer, a download, and a page that this app has none of.
+    # These are a redirection, a form's answer, a download, and a page that this app lacks.
     assert plain - page_paths.keys() <= {"root", "run_step", "runs_compare", "file", "evaluation"}
 
 

@@ -1,4 +1,4 @@
-"""The dashboard of the programs: found by the command, opened once, gone with its process."""
+"""Dashboards of processes are found by the command, opened once, and end with their process."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def build_environment(home: Path) -> dict[str, str]:
 
 @contextmanager
 def run_program(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
-    """A program of ours, and where it says that its dashboard is."""
+    """Start one of our programs; yield it with the announced address of its dashboard."""
     command = outrider_command.build_command(*arguments)
     with subprocess.Popen(command, env=build_environment(home), cwd=home, stderr=subprocess.PIPE) as process:
         assert process.stderr
@@ -46,7 +46,7 @@ def run_program(home: Path, *arguments: str) -> Generator[tuple[subprocess.Popen
 
 
 def find_dashboards(home: Path) -> list[DashboardAddress]:
-    """Finds the running dashboards that their owner may read."""
+    """Find the running dashboards that only their owner can read."""
     return running_dashboards(home / ".outrider")
 
 
@@ -148,7 +148,7 @@ async def test_if_no_dashboard_runs_the_command_serves_one(home: Path):
         try:
             process.wait(30)
         finally:
-            process.kill()  # whoever ignores interrupts hands that on to it
+            process.kill()  # a parent that ignores interrupts passes that on to it
 
 
 CLERK_TURNS = {"clerk": [ChatTurn(calls=[("add_observation", {"observation": "x"})]), ChatTurn(text="Done.")]}

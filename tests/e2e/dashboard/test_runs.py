@@ -1,4 +1,4 @@
-"""Runs in the dashboard, in a real browser: begun through MCP, watched, steered, lost and found again."""
+"""Runs that start through MCP are watched, controlled, lost and found again in the dashboard."""
 
 import asyncio
 import secrets
@@ -34,21 +34,21 @@ TODO = ("add_todo", {"name": "fill the kettle"})
 
 @dataclass
 class Stage:
-    """An app, the model's gates, and the dashboard that shows it."""
+    """An app, the events that hold its model, and its dashboard."""
 
     office: DashboardSession
     client: Client
     model: ModelServer
     gates: dict[str, anyio.Event] = field(default_factory=dict)
-    speaks: str = ""  # the gate in the middle of what is said next
+    speaks: str = ""  # the event in the middle of the next response
 
     async def begin(self, agent: str, query: str = "Go.", mode: str = "background") -> str:
-        """A run that a host begins."""
+        """Start a run as a host."""
         said = await self.client.call_tool(f"run_{agent}", {"query": query, "mode": mode})
         return (said.meta or {})["outrider/run"]["runId"] if not said.is_error else ""
 
     async def answer(self, run: str) -> str:
-        """What the host gets of it when it comes back."""
+        """Return the result that the host gets when it reconnects."""
         said = await self.client.call_tool("agent_run", {"runId": run, "waitSeconds": 20})
         return " ".join(
             getattr(item, "text", "") or getattr(item.resource, "text", "") for item in cast("Any", said.content)
@@ -60,25 +60,25 @@ class Stage:
             await self.decide(waiting, "rejected")
 
     async def decide(self, questions: list[str], decision: str, **given: str) -> dict[str, Any]:
-        """Answer questions as somebody else who has the dashboard open."""
+        """Answer questions as another person who has the dashboard open."""
         origin = {"origin": self.office.server.base_url.rstrip("/")}
         async with self.office.open_http_client() as other:
             body = {"questions": questions, "decision": decision, **given}
             return (await other.post("/questions/answer", json=body, headers=origin)).json()
 
     def pause(self, name: str) -> anyio.Event:
-        """Lets the model stop in the middle of what it says next."""
+        """Make the model stop in the middle of its next response."""
         self.speaks = name
-        self.gates[name] = anyio.Event()  # a new one, should the test be run again
+        self.gates[name] = anyio.Event()  # a new one, in case the test is rerun
         return self.gates[name]
 
     def gate(self, name: str) -> anyio.Event:
-        """Something that the model waits for."""
+        """Return an event that the model waits for."""
         return self.gates.setdefault(name, anyio.Event())
 
 
 def choose_turn(dashboard_stage: Stage, asked: ScriptedRequest) -> ModelTurn:
-    """What each agent says next."""
+    """Return each agent's next response."""
     name = next(each for each in RUN_AGENTS if f"You are {each}." in asked.text)
     words = "I will boil water now, and then make tea."
     first = {
@@ -117,16 +117,16 @@ async def shared_stage(tmp_path_factory: pytest.TempPathFactory, chromium: Brows
 async def dashboard_stage(shared_stage: Stage) -> AsyncGenerator[Stage]:
     yield shared_stage
     await shared_stage.office.close_tabs()
-    await shared_stage.reject_open_questions()  # what failed must not be seen by the next test, or by its own rerun
+    await shared_stage.reject_open_questions()  # the next test, or a rerun, must not see the failed run
 
 
 async def mark_page(view: DashboardTab) -> None:
-    """Marks the page, so that it is seen whether it was loaded again."""
+    """Mark the page, to detect whether it is loaded again."""
     await view.evaluate_js("window.stayed = true")
 
 
 async def accept_dialogs(view: DashboardTab) -> None:
-    """From now on every question of the page itself is answered with yes."""
+    """Accept every dialog of the page from now on."""
 
     def opening(_: Any) -> None:
         tasks.append(asyncio.ensure_future(view.page.send("Page.handleJavaScriptDialog", {"accept": True})))
@@ -242,7 +242,7 @@ async def test_a_failed_run_is_resumed_where_it_failed(dashboard_stage: Stage):
     run = await dashboard_stage.begin("failer", "Fail first")
     view = await dashboard_stage.office.open_tab(f"/runs/{run}")
     await view.wait_for_text("HTTP 404")
-    await view.wait_until("document.querySelector('.button.primary')")  # comes with the end of the run
+    await view.wait_until("document.querySelector('.button.primary')")  # arrives with the end of the run
     dashboard_stage.gate("mended").set()
     await view.pointer.click(".button.primary")
     await view.wait_for_text("failer is done.")

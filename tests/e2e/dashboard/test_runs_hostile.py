@@ -1,4 +1,4 @@
-"""Runs and questions full of hostile words, in a real browser: nothing of them runs, loads or leads away."""
+"""Hostile text in runs and questions neither runs, loads nor navigates in a real browser."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -52,7 +52,7 @@ def replace_nul(text: str) -> str:
 
 
 async def fill_with(office: DashboardSession, evil: list[str]) -> None:
-    """Fills every word of these pages with hostile text."""
+    """Fill every field of these pages with hostile text."""
     runs, steps, questions = [], [], []
     for number, text in enumerate(map(replace_nul, evil)):
         runs += rows_of(f"run_{number}", text, number)
@@ -168,7 +168,7 @@ HOSTILE_PATHS = (
 
 
 async def inspect_page(view: DashboardTab, canary: CanaryServer, path: str) -> None:
-    """Shows a page and looks for what does not belong there."""
+    """Show a page and check it for foreign content."""
     await view.open_path(path)
     await view.wait_until("document.readyState === 'complete'")
     await view.evaluate_js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
@@ -177,7 +177,7 @@ async def inspect_page(view: DashboardTab, canary: CanaryServer, path: str) -> N
     assert (status, letters > 40) == (404 if "script" in path.partition("?")[0] else 200, True), path
     assert seen == {"links": [], "handlers": [], "strangers": 0, "ran": False}, path
     assert size < MAX_PAGE_BYTES, path
-    assert view.page_errors == [], path  # what the policy of the page held back would stand here
+    assert view.page_errors == [], path  # anything blocked by the page's policy would be listed here
     assert canary.requested_paths == [], path
 
 

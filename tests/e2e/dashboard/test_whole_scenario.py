@@ -33,7 +33,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Clerk:
-    """A model that orders a present, and needs the address for it from a person."""
+    """A model that orders a present, and needs an address from a person for it."""
 
     def __init__(self, site: str) -> None:
         self.site = site
@@ -71,7 +71,7 @@ async def test_a_person_watches_pauses_takes_over_approves_and_returns(home: Pat
 
 
 async def tell_story(at: ScriptedApp, rooms: DashboardSession, clerk: Clerk) -> None:
-    """What happens, in order."""
+    """The events, in order."""
     run = await start_run(at.app, "Order a present for Ada.", toolsets=["browser", "ledger"], name="clerk")
     async with open_cuttable_proxy(rooms.server.base_url) as cut:
         view = await rooms.open_tab("/runs")
@@ -95,7 +95,7 @@ async def tell_story(at: ScriptedApp, rooms: DashboardSession, clerk: Clerk) -> 
 
 
 async def watch_run(view: DashboardTab, run: Run) -> None:
-    """The person finds the run among all runs, then sees what its browser shows."""
+    """The person finds the run among all runs, then watches its browser."""
     await view.open_path("/runs")
     await view.wait_for_text("Order a present for Ada.")
     await view.open_path(f"/runs/{run.id}")
@@ -106,7 +106,7 @@ async def watch_run(view: DashboardTab, run: Run) -> None:
 
 
 async def take_over(rooms: DashboardSession, view: DashboardTab, clerk: Clerk) -> None:
-    """The person pauses the agent, types for it, and lets it go on."""
+    """The person pauses the agent, types for it, and lets it continue."""
     await view.pointer.click("#pause")
     await view.wait_for_text("Paused")
     clerk.may_type.set()
@@ -119,7 +119,7 @@ async def take_over(rooms: DashboardSession, view: DashboardTab, clerk: Clerk) -
 
 
 async def approve_question(view: DashboardTab) -> None:
-    """The person is told that a question waits, reads what would be done, and allows it once."""
+    """The person is notified of a question, reads the action, and allows it once."""
     await view.wait_until("document.querySelector('[data-badge=questions]')")
     await view.pointer.click(".pages a[data-key=q]")
     await view.wait_for_text(f"a present for {MAIL}")
@@ -128,7 +128,7 @@ async def approve_question(view: DashboardTab) -> None:
 
 
 async def type_into(rooms: DashboardSession, view: DashboardTab, selector: str, text: str) -> None:
-    """Clicks into a field where the picture shows it, and types."""
+    """Click a field at its place in the picture, and type."""
     session = rooms.app.browsers.list_sessions()[0]
     page = session.tabs.current
     assert page is not None

@@ -1,4 +1,4 @@
-"""What is chosen beside a button belongs to its press, and the name of a dialog is something that a page says."""
+"""Choices next to a button belong to its press, and a dialog's name is part of the page's text."""
 
 from collections.abc import AsyncGenerator
 from contextlib import chdir

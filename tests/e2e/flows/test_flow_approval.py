@@ -1,4 +1,4 @@
-"""Steps with high stakes ask in each run, unless a person has approved these very files at a terminal."""
+"""Steps with high stakes ask in each run, unless a person has approved exactly these files."""
 
 import os
 import pty
@@ -56,7 +56,7 @@ class Shopper:
             return await self.client.call_tool("runFlow", {"name": name, "keepOpen": False, **more})
 
     async def type_command(self, *words: str, answer: str = "") -> str:
-        """Run a command at a terminal and answer its question; what it shows."""
+        """Run a command at a terminal and answer its question; return its output."""
         command, environ = outrider_command.build_command(*words), os.environ | {"HOME": str(self.folder)}
         ours, theirs = pty.openpty()
         with anyio.fail_after(SCENARIO_TIMEOUT_S):
@@ -235,7 +235,7 @@ async def open_team(folder: Path) -> AsyncGenerator[Team]:
 
 
 async def sign_in_by_name(operator: httpx2.AsyncClient, app: identity_app.ServedApp) -> None:
-    """Signs in by a token that was issued for the dashboard, in the form alone; others are refused."""
+    """Sign in with a token issued for the dashboard; only the form accepts it."""
     for_tools = await app.issue_token("olga", "acme")
     record, token = await app.app.identity().tokens.create("olga", toolsets=["dashboard"])
     revoked, ended = await app.app.identity().tokens.create("olga", toolsets=["dashboard"])
@@ -290,7 +290,7 @@ async def test_people_who_sign_in_approve_flows_separately_in_a_form(tmp_path: P
 
 
 async def approve_on_the_dashboard(team: Team, token: str) -> dict[str, Any]:
-    """Runs the flow over REST, which cannot ask, and goes on after an approval; what REST said first."""
+    """Run the flow over REST, which cannot ask, and continue after an approval; return REST's first answer."""
     headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=team.app.url, headers=headers, timeout=PROCESS_TIMEOUT_S) as rest:
         refused = (await rest.post("/v1/tools/runFlow", json={"name": "buy", "keepOpen": False})).json()

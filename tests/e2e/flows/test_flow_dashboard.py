@@ -1,4 +1,4 @@
-"""The dashboard's pages of flows over HTTP, of runs in a real browser."""
+"""The dashboard's pages of flows over HTTP, and of runs in a real browser."""
 
 import html
 import re
@@ -20,7 +20,7 @@ PAGE = """<h1>Order</h1><form><label>Name <input name=name></label></form>
 
 @pytest.fixture
 async def pages(tmp_path: Path) -> AsyncGenerator[Callable[[str], Awaitable[str]]]:
-    """Shows a page of the dashboard; `RUN` first runs the flows."""
+    """Show a page of the dashboard; `RUN` runs the flows first."""
     site = loopback_app.build_page_site({"/form": PAGE})
     async with loopback_app.open_loopback_app(tmp_path, site, more={"toolsets": ["browser", "flows"]}) as loopback:
         server = DashboardServer(loopback.app.dashboard_services())

@@ -1,4 +1,4 @@
-"""The first steps of the guide to flows, as a newcomer types them on a machine of her own."""
+"""The first steps of the flows guide, typed as by a newcomer on a separate machine."""
 
 import re
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""Flows of a team are rows of its Postgres: every replica has them, and each caller only their own."""
+"""A team's flows are rows in Postgres: every replica has them, and each caller sees only their own."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -58,7 +58,7 @@ class Team:
         return {"toolsets": ["browser", "flows"], "database": self.database, "egress": {"allow": allowed}}
 
     async def run_command(self, *words: str) -> tuple[int, str]:
-        """Runs the command in an empty folder of another machine."""
+        """Run the command in an empty folder, as on another machine."""
         home = self.folder / "terminal"
         home.mkdir(exist_ok=True)
         environ = os.environ | {"HOME": str(home), "OUTRIDER_DATABASE": self.database, "OUTRIDER_DAEMON": "false"}

@@ -1,4 +1,4 @@
-"""Flows that run by themselves: when they are due, once, whichever processes die, and telling of what goes wrong."""
+"""Scheduled flows run once when due, even if processes die, and failures are reported."""
 
 import html
 import os
@@ -61,7 +61,7 @@ class Shop:
         return (await self.app.call("scheduleFlow", name=name, cron=cron, **more)).data
 
     async def let_time_pass(self) -> None:
-        """Let three times of every schedule pass at which nothing ran."""
+        """Let three scheduled times pass without a run."""
         async with self.app.database.write() as connection:
             await connection.exec_driver_sql(f"UPDATE flow_schedules SET next_at = next_at - {3 * DAY_S + DAY_S}")
 
@@ -265,7 +265,7 @@ async def test_a_serving_process_executes_due_runs_and_reports_failures(shop: Sh
 @pytest.mark.nightly
 async def test_the_commands_schedule_list_run_and_unschedule_flows(shop: Shop):
     shop.write_flow()
-    # Without the shared process, which would run what is due before `run-due` does.
+    # Without the shared process, which would run due flows before `run-due` does.
     environ = os.environ | {"HOME": str(shop.home), "OUTRIDER_DAEMON": "false"}
     environ["OUTRIDER_EGRESS__ALLOW"] = shop.url.removeprefix("http://")
 

@@ -1,4 +1,4 @@
-"""Secrets of flows: where they are typed, and that they are in nothing that is kept or said."""
+"""Secrets of flows are typed in the right places, and never stored or reported."""
 
 import json
 import logging
@@ -31,7 +31,7 @@ ECHO = "<title>Echo</title><h1>Echo</h1><p id=echo></p><script>echo.textContent 
 
 @dataclass
 class Vault:
-    """A client, its project, and all that it was answered."""
+    """A client, its project, and all answers that it got."""
 
     client: Client
     url: str
@@ -51,7 +51,7 @@ class Vault:
         return result
 
     def list_places_of(self, *secrets: str) -> list[str]:
-        """The files and answers that hold a secret, as it is or as addresses and JSON write it."""
+        """The files and answers that contain a secret, plain or as encoded in addresses and JSON."""
         forms = {form for each in secrets for form in (each, json.dumps(each)[1:-1])}
         files = [path for path in self.folder.rglob("*") if path.is_file() and path.parent.name != "flow-secrets"]
         texts = {str(path): path.read_bytes().replace(b"\0", b"").decode("utf-8", "replace") for path in files}

@@ -1,4 +1,4 @@
-"""Runs of flows whose process is killed: they go on, and nothing is done twice or left out."""
+"""Runs of flows continue after their process is killed, and no step is repeated or skipped."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def fork_server() -> Generator[ForkServer]:
 
 @dataclass
 class KillableRun:
-    """A flow that is run by one process after another.
+    """A flow that several processes run in succession.
 
     Attributes:
         home: The folder of its project and data.
@@ -64,7 +64,7 @@ class KillableRun:
     chance: random.Random = field(default_factory=lambda: random.Random(7))
 
     async def save_flow(self, name: str, steps: str) -> None:
-        """Saves it as a file, or as a row if the database is a Postgres."""
+        """Save it as a file, or on Postgres as a row."""
         head = f"flow: 1\nname: {name}\norigins: [{self.url}]\nparameters: {{people: {{columns: [name]}}}}\n"
         file = f"{head}steps:\n{steps.replace('SITE', self.url)}"
         database = Database(self.database) if self.database else Database.from_file(self.home / "unused.db")
@@ -73,7 +73,7 @@ class KillableRun:
         await database.close()
 
     async def run_once(self, name: str, *, is_killed: bool) -> dict[str, Any]:
-        """Lets a process run the flow until it ends, or is killed at some moment or when an order arrives."""
+        """Let a process run the flow until it ends, or is killed at some moment or when an order arrives."""
         given = json.dumps({"people": [{"name": f"{each} {name}"} for each in NAMES]})
         path = self.home / "output"
         environ = os.environ | {"HOME": str(self.home)}

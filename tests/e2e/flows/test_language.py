@@ -1,4 +1,4 @@
-"""Extraction, loops, conditions and flows in flows, through a client and a real browser."""
+"""Extraction, loops, conditions and nested flows, through a client and a real browser."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Flows on pages that have changed since: each ends right or stops with a reason, and none presses anything else."""
+"""Flows on changed pages end correctly or stop with a reason, and never press another element."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from support.results import read_error, read_first_text
 
 pytestmark = pytest.mark.anyio
 PASSWORD = "hunter2"
-RUNS_ALL = bool(os.environ.get("OUTRIDER_EVERY_MUTATION"))  # tests have no environment of their own
+RUNS_ALL = bool(os.environ.get("OUTRIDER_EVERY_MUTATION"))  # tests have no separate environment
 MUTATIONS_TIMEOUT_S = 7_200 if RUNS_ALL else 600
 REASONS = {"not_found", "changed", "ambiguous", "blocked"}
 WIDE, NARROW = "1280x720", "390x844"
@@ -57,7 +57,7 @@ class MutationLab:
         await self.evaluate_js("localStorage.clear()")
 
     async def record(self, name: str, task: RecordedTask) -> list[str]:
-        """Does the task on the unchanged page and saves it; what it was meant for."""
+        """Do the task on the unchanged page and save it; return the logged intents."""
         await self.open_unchanged(task.page)
         mark = (
             int(
@@ -74,7 +74,7 @@ class MutationLab:
         return await self.read_log()
 
     async def run(self, name: str, task: RecordedTask, mutation: str) -> tuple[str, list[str]]:
-        """Runs the flow on the changed page; `right` or the reason of the stop, and the log."""
+        """Run the flow on the changed page; return `right` or the reason of the stop, and the log."""
         await self.open_unchanged(task.page)
         self.site.mutation, self.site.target = mutation, task.target
         viewport = NARROW if mutation and ALL_MUTATIONS[mutation].is_narrow else WIDE
@@ -101,7 +101,7 @@ async def open_lab(folder: Path) -> AsyncGenerator[MutationLab]:
 
 @dataclass(frozen=True)
 class MutatedRun:
-    """A flow's run on a changed page, and what a person would have done."""
+    """A flow's run on a changed page, and the action of a person there."""
 
     task: str
     mutation: str
@@ -112,7 +112,7 @@ class MutatedRun:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether anything was pressed that was not meant, or a stop has a reason that does not fit."""
+        """Whether an unintended element was pressed, or a stop has the wrong reason."""
         expected = self.meant if self.reason == "right" else self.meant[: len(self.log)]
         usual = ALL_MUTATIONS[self.mutation].reason
         reasons = {usual} if usual else REASONS
@@ -121,7 +121,7 @@ class MutatedRun:
 
 
 def choose_cases() -> list[tuple[str, str]]:
-    """Every second mutation on one of six tasks, another for each; at night all on all tasks."""
+    """By day, every second mutation on one of six tasks in turn; at night, all on all tasks."""
     names = list(ALL_TASKS) if RUNS_ALL else list(ALL_TASKS)[::5]
     pairs = [
         (names[(index + offset) % len(names)], mutation)
@@ -137,7 +137,7 @@ def is_applicable(task: str, mutation: str) -> bool:
 
 
 async def run_all(folder: Path, cases: Sequence[tuple[str, str]]) -> list[MutatedRun]:
-    """Records the tasks of these cases and runs each of them on its changed page."""
+    """Record the tasks of these cases and run each of them on its changed page."""
     runs = []
     async with open_lab(folder) as lab:
         meant = {}
@@ -154,7 +154,7 @@ async def run_all(folder: Path, cases: Sequence[tuple[str, str]]) -> list[Mutate
 
 
 def format_table(runs: Sequence[MutatedRun]) -> str:
-    """How the runs ended, by kind of mutation, in Markdown."""
+    """Return the outcomes of the runs by kind of mutation, in Markdown."""
     lines = ["| change | a person | runs ended |", "|---|---|---|"]
     for mutation in dict.fromkeys(each.mutation for each in runs):
         reasons = Counter(each.reason for each in runs if each.mutation == mutation)

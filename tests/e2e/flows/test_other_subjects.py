@@ -1,4 +1,4 @@
-"""A press stops where the page around an element speaks of another thing than when it was recorded."""
+"""A press stops if the page around the element is about a different thing than when it was recorded."""
 
 from collections.abc import AsyncGenerator
 from contextlib import chdir

@@ -1,4 +1,4 @@
-"""Tools that a page offers are steps of flows; where it offers them no more, presses on its form stand for them."""
+"""Tools of a page become steps of flows; if the page no longer offers them, its form is used instead."""
 
 from collections.abc import AsyncGenerator
 from contextlib import chdir
@@ -38,7 +38,7 @@ async def shop(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, st
 
 
 async def record(shop: LoopbackApp, page: str, tool: str, **arguments: Any) -> str:
-    """Calls a tool of a page and saves that; the flow's file."""
+    """Call a tool of a page, save that, and return the flow's file."""
     url = f"{shop.site_url}{page}"
     session = (await shop.app.call("createSession", url=url)).data["sessionId"]
     given = {"sessionId": session, "origin": shop.site_url, "name": tool, "arguments": arguments}
@@ -49,7 +49,7 @@ async def record(shop: LoopbackApp, page: str, tool: str, **arguments: Any) -> s
 
 
 async def run(shop: LoopbackApp, name: str, call: Call | None = None, **parameters: str) -> tuple[str, str]:
-    """Runs a flow; what it said, and what the page shows then."""
+    """Run a flow; return its answer and the page's text afterwards."""
     given = {"name": name, "parameters": parameters, "waitSeconds": 2, "keepOpen": True}
     try:
         ran = await shop.app.toolbox.call("runFlow", given, call or Call())

@@ -1,4 +1,4 @@
-"""A person acts in a window, and that is a flow: a browser with windows, drawn nowhere."""
+"""A person's actions in a window become a flow; the display is virtual."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import chdir
@@ -145,7 +145,7 @@ async def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerato
 
 
 class Person:
-    """Uses mouse and keyboard in a window, as the browser gets them from a real one."""
+    """Use mouse and keyboard in a window, as a real person's input arrives."""
 
     def __init__(self, page: BrowserPage) -> None:
         self.page = page
@@ -204,7 +204,7 @@ def dialogs(shop: LoopbackApp) -> bool:
 async def record(
     shop: LoopbackApp, path: str, act: Callable[[Person], Awaitable[None]], *, closes: bool = False
 ) -> tuple[list[PerformedAction], list[str]]:
-    """Runs the recorder until the window closes or the command stops; returns the actions and the printed lines."""
+    """Run the recorder until the window closes or the command stops; return actions and printed lines."""
     recording, lines = await record_all(shop, path, act, closes=closes)
     return recording.actions, lines
 
@@ -236,7 +236,7 @@ async def record_all(
 
 
 async def save(shop: LoopbackApp, name: str, actions: list[PerformedAction]) -> str:
-    """Saves what was recorded; the flow's file."""
+    """Save the recorded actions and return the flow's file."""
     store = FlowStore(shop.app.loaded.workspace, shop.app.loaded.settings.data_dir)
     await save_actions(store, ToolOptions(), Call(), name, actions)
     return store.read_text(Call(), name)

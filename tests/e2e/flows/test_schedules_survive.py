@@ -1,4 +1,4 @@
-"""Scheduled runs whose replica is killed: another one ends them, nothing is done twice, and each is told of once."""
+"""If a replica is killed, another one finishes its scheduled run; each order and notice happens once."""
 
 import json
 import os
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.nightly]
 KILLS = int(os.environ.get("OUTRIDER_KILLS", "4"))
 KILLS_TIMEOUT_S = 120 * (KILLS + 2)
 NAMES = ("Ada", "Bob", "Cid")
-# The button has another id than was recorded: a run that ends right tells so.
+# The button's id differs from the recorded one, and a successful run says so.
 FLOW = """flow: 1
 name: order
 origins: [SITE]
@@ -53,7 +53,7 @@ def fork_server() -> Generator[ForkServer]:
 
 @dataclass
 class Replicas:
-    """Replicas of one project that run its flow when it is due, one of which is killed each time."""
+    """Replicas of one project that run its flow when due; one of them is killed each time."""
 
     fork_server: ForkServer
     home: Path
@@ -65,7 +65,7 @@ class Replicas:
     chance: random.Random = field(default_factory=lambda: random.Random(11))
 
     async def start(self) -> ForkedProcess:
-        """Starts one and waits until it looks for work."""
+        """Start a replica and wait until it looks for work."""
         path = self.home / "output"
         with path.open("w") as output:
             environ = os.environ | {"HOME": str(self.home)}
@@ -76,14 +76,14 @@ class Replicas:
         return process
 
     async def make_due(self, number: int) -> None:
-        """Lets the time of a schedule for three orders come."""
+        """Make a schedule for three orders due."""
         people = [{"name": f"{each} {number}"} for each in NAMES]
         await self.app.call("scheduleFlow", name="order", cron="0 7 * * *", parameters={"people": people})
         async with self.app.database.write() as connection:
             await connection.exec_driver_sql("UPDATE flow_schedules SET next_at = 0")
 
     async def kill_at_some_moment(self, process: ForkedProcess, number: int) -> ForkedProcess:
-        """Kills a replica in the middle of its run, with another one beside it, which is returned."""
+        """Kill a replica in the middle of its run; return the other replica, which still runs."""
         while len(await self.list_runs()) <= number:
             assert await anyio.to_thread.run_sync(process.is_alive_after, 0.02)
         other = await self.start()
@@ -131,7 +131,7 @@ async def test_a_due_run_of_a_killed_replica_is_finished_by_another_and_reported
                     expected.update({f"{each} {number}": 1 for each in NAMES})
                     assert site.ordered == expected, number
                 runs = await replicas.list_runs()
-    # A receiver drops ids that it knows: a replica may die after sending a notice and before recording it.
+    # A receiver drops known ids, because a replica may die after sending a notice and before recording it.
     told = {event["id"]: event["type"] for event in hook.events}
     print(f"{kind}: {KILLS} kills, {sum(attempts > 1 for _, attempts in runs)} runs taken over, {len(told)} notices")
     assert [state for state, _ in runs] == ["done"] * KILLS

@@ -1,4 +1,4 @@
-"""Chakra UI 3, whose machines are those of Zag."""
+"""Chakra UI 3, which uses the state machines of Zag."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""daisyUI, whose widgets are style sheets."""
+"""daisyUI, whose widgets consist of style sheets."""
 
 import re
 

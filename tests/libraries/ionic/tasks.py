@@ -1,4 +1,4 @@
-"""Ionic, whose web components hold their controls in shadow roots."""
+"""Ionic, whose web components have their controls in shadow roots."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""TinyMCE, whose text stands in a frame."""
+"""TinyMCE, whose text is in a frame."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Open apps whose agents use scripted models and the test's tools, also in other processes."""
+"""Open apps whose agents use scripted models and the test's tools, in this and other processes."""
 
 import os
 from collections.abc import AsyncGenerator, Sequence
@@ -45,7 +45,7 @@ class ScriptedApp:
     model_server: ModelServer
 
     async def start_run(self, query: str = "Go.", *, budgets: dict[str, Any] | None = None, **fields: Any) -> Run:
-        """Begins a run of an agent with the test's tools."""
+        """Start a run of an agent with the test's tools."""
         return await start_run(self.app, query, budgets=budgets, **fields)
 
     async def run_to_end(self, query: str = "Go.", **fields: Any) -> Run:
@@ -86,7 +86,7 @@ async def start_run(
 
 @asynccontextmanager
 async def open_scripted_app(play: TurnScript, wire: str = "chat", **settings: Any) -> AsyncGenerator[ScriptedApp]:
-    """Open an app over a model that plays this script."""
+    """Open an app with a model that follows this script."""
     server = ModelServer(play)
     async with http_servers.serve_app(server.build_app()) as url:
         loaded = load(build_model_settings(url, wire) | settings, environ={"SCRIPTED_KEY": SCRIPTED_API_KEY})

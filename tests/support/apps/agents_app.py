@@ -28,7 +28,7 @@ class ChatTurn:
         text: The text, streamed in pieces of a few words; or a function of the request that returns it.
         thinking: The thinking before the text.
         calls: (tool, arguments), made together.
-        wait_before: Waited for before anything is said.
+        wait_before: Awaited before the answer begins.
         status: An HTTP error instead.
     """
 

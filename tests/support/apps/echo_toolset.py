@@ -18,7 +18,7 @@ from outrider.core.tool import Toolset
 from outrider.core.tool_policy import ToolPolicy
 from outrider.core.toolbox import Toolbox
 
-# What it imports only as a program.
+# Modules that it imports only as a program.
 PRELOADED_MODULES = ("outrider.serve.mcp", "outrider.serve.stdio")
 
 echo_tools = Toolset("echo", "Says things back.", default=True, aliases=("echoing",))
@@ -63,7 +63,7 @@ async def lose() -> str:
 
 @echo_tools.tool()
 async def break_down() -> str:
-    """Fail in a way that nobody foresaw."""
+    """Fail in an unforeseen way."""
     raise RuntimeError("secret internals")
 
 

@@ -10,7 +10,7 @@ STEPS = """  - open: SITE/form
 
 
 async def run_flows(app: App, site: str) -> None:
-    """Run a flow in three versions, the last of which stops, and schedule it."""
+    """Run a flow in three versions; the last one stops. Then schedule it."""
     file = app.loaded.workspace / ".outrider" / "flows" / "order-tea.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     versions = [("Name", "Send"), ("Full name", "Send"), ("Name", "Pay <b>now</b>")]

@@ -104,7 +104,7 @@ class HostUser:
         )
 
     def query_shared_process(self, word: bytes) -> dict[str, Any]:
-        """Return the shared process's status, or nothing; after `stop` it has ended."""
+        """Return the shared process's status, or nothing after it has ended."""
         reader, answer = frames.FrameReader(), b"{}"
         try:
             connection = daemon_socket.connect_daemon(self.socket_place)

@@ -33,7 +33,7 @@ class Terminal:
         return await anyio.run_process(command, env=self.environ, cwd=cwd, input=text.encode(), check=False)
 
     async def read(self, *words: str, text: str = "", folder: str = "project") -> str:
-        """Run a command that must succeed, and return what it prints."""
+        """Run a command that must succeed, and return its output."""
         ended = await self.run(*words, text=text, folder=folder)
         assert ended.returncode == 0, ended.stderr.decode()
         return ended.stdout.decode()

@@ -102,7 +102,7 @@ def _print_and_exit(said: str, code: int | None) -> None:
 
 
 def _start_daemon(here: Path, pid_file: Path) -> None:
-    """Start a background process with a browser, both of which outlive the command."""
+    """Start a background process with a browser; both outlive the command."""
     if pid_file.exists():
         return
     source = f"import subprocess, time; p = subprocess.Popen({SLEEP_COMMAND!r}, process_group=0);"

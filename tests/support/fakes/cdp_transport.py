@@ -1,4 +1,4 @@
-"""A fake CDP transport: records commands, answers them with empty results, and plays events."""
+"""A fake CDP transport: records commands, answers them with empty results, and sends events."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ class FakeCdpTransport:
     Attributes:
         sent: The commands, in order.
         is_replying: Whether commands are answered at once.
-        on_command: Called with each command, to play the browser.
+        on_command: Called with each command, to act as the browser.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """Another MCP server, built with the official SDK: as a program over stdio, or as an ASGI app.
 
-It logs its calls in a file, so that tests can see what was really done, and by which process.
+It logs its calls to a file, so that tests can see which process really did them.
 """
 
 import json

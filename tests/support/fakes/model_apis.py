@@ -20,11 +20,11 @@ class ModelTurn:
     """One answer of a model.
 
     Attributes:
-        text: Said in pieces of a few letters.
+        text: Streamed in pieces of a few letters.
         thinking: The thinking before the text.
-        calls: (tool, arguments), made together; arguments as text go out as they are.
-        wait_before: Waited for before anything is said.
-        wait_between: Waited for between the first piece and the rest.
+        calls: (tool, arguments), made together; arguments given as text are sent unchanged.
+        wait_before: Awaited before the answer begins.
+        wait_between: Awaited between the first piece and the rest.
         status: An HTTP error instead, with these headers, and this message if there is one.
         cut_off: The connection breaks off in the middle.
         garbage: A text that is not an answer.
@@ -64,7 +64,7 @@ TurnScript = Callable[[ScriptedRequest], ModelTurn]
 
 
 def play_turns(*turns: ModelTurn) -> TurnScript:
-    """Play the turn that follows the conversation's earlier ones; the last one repeats."""
+    """Return the turn after the conversation's earlier ones; the last one repeats."""
     return lambda asked: turns[min(asked.turn_count, len(turns) - 1)]
 
 

@@ -70,7 +70,7 @@ def obey_orders(first: tuple[str, Mapping[str, Any]], answer: str = "All orders 
 
 
 def dispatch_by_agent(scripts: Mapping[str, TurnScript]) -> TurnScript:
-    """Play several agents, identified by the line `You are <name>.` in their instructions."""
+    """Act as several agents, identified by the line `You are <name>.` in their instructions."""
     return lambda asked: scripts[next(name for name in AGENT_NAME_PATTERN.findall(asked.text) if name in scripts)](
         asked
     )

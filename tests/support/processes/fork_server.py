@@ -70,7 +70,7 @@ class ForkServer:
 
 
 def import_program(name: str) -> Any:
-    """Imports a module, or with `.*` at its end all of a package; and what it names in `PRELOADED_MODULES`."""
+    """Import a module, or with `.*` a whole package, and its `PRELOADED_MODULES`."""
     found = importlib.import_module(name.removesuffix(".*"))
     if name.endswith("*"):
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 REQUIRED_PROGRAMS = ("ip", "unshare", "nsenter")
 ADDRESS_PREFIXES = ("10.99", "198.18")  # private (RFC 1918), and of test networks (RFC 2544)
-PACKET_TIMEOUT_S = 10.0  # after which a packet counts as lost
+PACKET_TIMEOUT_S = 10.0  # after which a packet is lost
 PROBE_SOURCE = """
 import socket, sys
 host, gate, port = sys.argv[1:]

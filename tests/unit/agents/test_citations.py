@@ -83,7 +83,7 @@ def test_a_reference_never_points_to_another_source(text: str, known: set[str], 
     assert all(len(set(names)) == len(names) for names in named)
     assert set(back) <= set(fresh)
     assert list(back.values()) == list_references(text, build_sources(*known))[: len(fresh)]
-    # Told back in the child's own references it is the child's text, without what it could not prove.
+    # Mapped back to the child's references, it is the child's text without unsupported citations.
     again = rewrite_references(
         answer.text, {new: {} for new in back}, [back[new] for new in list_references(answer.text, back)]
     )

@@ -56,7 +56,7 @@ async def test_tokens_cost_and_cached_tokens_of_a_running_run_are_shown_everywhe
 
 
 async def test_polling_a_running_agent_is_not_a_loop():
-    """The status of a working run tells its progress, so asking for it again is not a repetition."""
+    """The status of an active run shows its progress, so asking for it again is not a repetition."""
     turns = [ModelTurn(calls=[("look", {"text": str(number)})]) for number in range(8)]
     async with open_scripted_app(play_turns(*turns, ModelTurn(text="Done."))) as scripted:
         run = await scripted.start_run()

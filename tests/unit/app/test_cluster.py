@@ -31,7 +31,7 @@ CallHandler = Callable[[str, dict[str, Any], Call], Awaitable[dict[str, Any]]]
 
 @asynccontextmanager
 async def open_two_replicas(make_call: CallHandler) -> AsyncGenerator[tuple[App, Cluster]]:
-    """This process, and another that has one browser session and makes calls as `here` does."""
+    """This process, and another one with a browser session that makes calls like `here`."""
     loaded = load({"toolsets": ["browser"], "serve": {"state_key": KEY}})
     async with open_app(loaded) as app:
         other = ReplicaRegistry(app.database)

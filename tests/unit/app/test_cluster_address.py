@@ -1,4 +1,4 @@
-"""Find the address that is advertised to other replicas."""
+"""Find the address that a replica advertises to others."""
 
 import pytest
 

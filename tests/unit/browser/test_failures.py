@@ -1,4 +1,4 @@
-"""Failures of the browser reach a model in one shape."""
+"""Failures of the browser reach a model in one format."""
 
 import pytest
 

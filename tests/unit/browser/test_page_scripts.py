@@ -1,4 +1,4 @@
-"""The page scripts are joined into one function, so their names must not meet."""
+"""The page scripts are joined into one function, so their names must not collide."""
 
 import re
 from collections import Counter

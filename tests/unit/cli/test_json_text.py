@@ -1,4 +1,4 @@
-"""Members of JSON text are set and removed, and all else stays as it was written."""
+"""Members of JSON text are set and removed, and the rest stays unchanged."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Advice on the terminal names commands, and tools nowhere."""
+"""Advice on the terminal names commands, and never tools."""
 
 import pytest
 

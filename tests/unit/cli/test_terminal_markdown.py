@@ -1,4 +1,4 @@
-"""Markdown is laid out for the width of a terminal, whose codes only Outrider writes."""
+"""Markdown is wrapped to the width of a terminal, and only Outrider writes control codes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Content stores on SQLite and on Postgres: rows and indexes say the same, whatever happened in between."""
+"""Content stores on SQLite and Postgres: rows and indexes agree after any sequence of events."""
 
 import shutil
 from collections.abc import AsyncGenerator
@@ -185,7 +185,7 @@ async def test_queries_in_any_script_and_with_any_symbols_are_harmless(address: 
 
 
 async def test_an_index_of_another_copy_of_the_database_is_rebuilt(tmp_path: Path, call: Call):
-    """The file is put back to an older copy, and changed in another way to the same count of changes."""
+    """Restore an older copy of the file, and change it differently up to the same change count."""
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     async with open_stores(address, tmp_path / "content") as content:
         await content.add(call, ContentDraft("green tea"))

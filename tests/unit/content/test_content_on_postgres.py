@@ -27,7 +27,7 @@ def address(server: postgres.PostgresServer) -> str:
 
 
 class Replica:
-    """Connects to the server like a separate process."""
+    """Connect to the server like a separate process."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)

@@ -1,4 +1,4 @@
-"""Hybrid ranking: scores are added by weight, and what both found well is before what one found best."""
+"""Hybrid ranking: scores are added by weight; good hits of both searches rank before the best of one."""
 
 from hypothesis import given
 from hypothesis import strategies as some

@@ -59,7 +59,7 @@ def call(request: pytest.FixtureRequest) -> Call:
 
 
 class Replica:
-    """Uses the database like a separate process."""
+    """Use the database like a separate process."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.database = Database(address)

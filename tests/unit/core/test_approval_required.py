@@ -1,4 +1,4 @@
-"""The result of a run that waits: both forms say the same and can be read back."""
+"""The result of a waiting run: both forms have the same content and can be parsed."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,7 +33,7 @@ FORMS: list[approval_required.ApprovalFormat] = ["error_json", "resource"]
 
 
 def encode_result(result: Result) -> dict[str, Any]:
-    """As the protocol edge writes it."""
+    """Return the result in the form of the protocol layer."""
     items = [
         {"type": "text", "text": item.text}
         if isinstance(item, TextBlock)

@@ -186,7 +186,7 @@ async def test_foreign_names_never_reach_the_disk_and_are_stored_sanitized(artif
 
 
 async def names_in_parts(artifacts: ArtifactStore, limit: int, **wanted: Any) -> list[list[str]]:
-    """The names of all parts of a list, a part a line."""
+    """Return the names in each part of a list, one line per part."""
     parts, after = [], ""
     while True:
         part = await artifacts.list_batch(limit=limit, after=after, **wanted)

@@ -1,4 +1,4 @@
-"""Looking back at calls, on the laptop's database and on the servers'."""
+"""The history of calls, on SQLite and on Postgres."""
 
 import time
 from collections.abc import AsyncGenerator
@@ -25,7 +25,7 @@ async def do_nothing() -> str:
 
 
 def build_record(tool: str = "plant", outcome: str = "ok", message: str = "", **fields: object) -> CallRecord:
-    """A call of a tool; `fields` are of the record."""
+    """Build a tool call's record with these `fields`."""
     made = Tool(tool, tool, "", "read", do_nothing, toolset="garden")
     key = f"{next(NUMBERS):036}"
     record = CallRecord.from_call(made, Call(session="s"), {}, outcome, message, key=key, seconds=0.5, size=3)
@@ -127,7 +127,7 @@ async def test_each_new_call_is_reported_once_even_with_an_earlier_time(database
     await write_records(database, build_record(message="before"))
     _, cursor = await history.list_new_calls("")
     seen: list[str] = []
-    for number in range(5):  # each older than the one before, as when another process writes its records late
+    for number in range(5):  # each older than the previous one, as if another process wrote its records late
         await write_records(database, build_record(message=str(number), at=time.time() - number))
         fresh, cursor = await history.list_new_calls(cursor)
         seen += [each.message for each in fresh]

@@ -129,7 +129,7 @@ def start_script(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def finish_process(process: subprocess.Popen[str], given: str = "") -> str:
-    """Returns the process's output; it must end well and print nothing on stderr."""
+    """Return the output of a process that must succeed and print nothing to stderr."""
     printed, complaint = process.communicate(given, timeout=PROCESS_TIMEOUT_S)
     assert (process.returncode, complaint) == (0, "")
     return printed
@@ -168,7 +168,7 @@ async def expect_unusable(database: Database, *, damaged: bool = False) -> str:
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """A folder that everybody may enter and only its owner may write to."""
+    """A folder that everyone may enter and only its owner may write to."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -223,7 +223,7 @@ async def test_short_work_is_one_transaction_that_succeeds_or_fails_as_a_whole(d
 
 
 async def test_more_writers_than_pooled_connections_wait_for_each_other(database: Database):
-    """More than a pool has connections, and each both ways."""
+    """Run more transactions than the pool has connections, reads and writes."""
 
     async def both_ways(number: int) -> None:
         await database.run_transaction(
@@ -287,7 +287,7 @@ async def test_the_migrations_create_the_declared_tables(database: Database):
         from alembic.migration import MigrationContext
 
         tables = connection.exec_driver_sql("SELECT name FROM pragma_table_list WHERE type IN ('virtual', 'shadow')")
-        full_text = set(tables.scalars())  # SQLite's own; no metadata can describe them
+        full_text = set(tables.scalars())  # SQLite's own tables, which no metadata can describe
         options = {
             "compare_type": True,
             "compare_server_default": True,
@@ -399,7 +399,7 @@ def test_once_the_disk_has_space_again_work_continues_in_the_same_process(tmp_pa
     before, after = finish_process(start_script(FILL_AND_FREE_THE_DISK, tmp_path / "outrider.db")).splitlines()
     kept, there = map(int, before.split())
     assert 0 < kept < 999
-    assert there == kept + 1  # all that was said to be stored, and nothing else
+    assert there == kept + 1  # everything that was confirmed, and nothing else
     assert int(after) == there + 2
 
 
@@ -562,7 +562,7 @@ async def test_closing_after_a_cancelled_close_terminates(tmp_path: Path):
     with suppress(Unavailable):
         async with database.read() as connection:
             driver: Any = (await connection.get_raw_connection()).driver_connection
-            driver.stop()  # as SQLAlchemy does when a close is cancelled, while the close goes on
+            driver.stop()  # like SQLAlchemy when a close is cancelled but continues
             with anyio.move_on_after(10) as closing, suppress(ValueError):
                 await driver.close()
     assert not closing.cancelled_caught

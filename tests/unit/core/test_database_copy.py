@@ -1,4 +1,4 @@
-"""A laptop's database moved to Postgres and back, of every table there is, without loss."""
+"""Every table of a laptop's database is moved to Postgres and back without loss."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ Make = Callable[[str], Database]
 
 @pytest.fixture
 async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Make]:
-    """Makes empty databases, of SQLite and of Postgres."""
+    """Create empty SQLite and Postgres databases."""
     made: list[Database] = []
 
     def make(kind: str) -> Database:
@@ -45,7 +45,7 @@ async def databases(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGene
 
 
 def build_value(column: "Column[Any]", number: int) -> Any:
-    """Builds a valid value that is hard to copy."""
+    """Build a valid value that is hard to copy."""
     if column.foreign_keys:
         return build_value(next(iter(column.foreign_keys)).column, number)
     hard = {
@@ -64,7 +64,7 @@ def build_value(column: "Column[Any]", number: int) -> Any:
 
 
 def build_row(table: Table, number: int) -> dict[str, Any]:
-    """A row; of those with even numbers everything that may be absent is."""
+    """Build a row; rows with even numbers lack every optional value."""
     bare = number % 2 == 0
     return {each.name: build_value(each, number) for each in table.columns if not (bare and each.nullable)}
 
@@ -108,7 +108,7 @@ async def test_an_interrupted_copy_continues_where_it_stopped(databases: Make, t
     asked: list[int] = []
 
     class Breaking(Database):
-        """Lets nothing through after its third batch."""
+        """Stop after the third batch."""
 
         async def run_transaction(self, work: Any, *, write: bool) -> Any:
             asked.append(1)

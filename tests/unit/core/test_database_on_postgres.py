@@ -1,4 +1,4 @@
-"""The database on a real Postgres: what is certain when it goes away, and how soon work goes on."""
+"""The database on a real Postgres: guarantees when it disappears, and how soon work continues."""
 
 import asyncio
 import gc
@@ -64,7 +64,7 @@ async def database(server: postgres.PostgresServer) -> AsyncGenerator[Database]:
 
 @pytest.fixture(autouse=True)
 def check_no_leftover_connections() -> Generator[None]:
-    """A connection that nobody closed is found in the test that lost it."""
+    """Find an unclosed connection in the test that lost it."""
     yield
     gc.collect()
 
@@ -84,7 +84,7 @@ async def list_keys(database: Database) -> list[str]:
 
 
 def end_sessions(server: postgres.PostgresServer, *, state: str = "%") -> None:
-    """The server ends every session but the one that asks."""
+    """Make the server end every session except the caller's."""
     server.run_sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'outrider' "
         f"AND coalesce(state, '') LIKE '{state}'"
@@ -163,7 +163,7 @@ async def test_a_crash_during_a_transaction_is_reported_and_nothing_is_stored(
 async def test_a_connection_lost_during_commit_is_reported_as_unknown_and_not_retried(
     server: postgres.PostgresServer, database: Database
 ):
-    """A constraint that is checked at COMMIT ends its own session."""
+    """Create a constraint that ends its own session when it is checked at COMMIT."""
     async with database.write() as connection:
         await connection.execute(text(TERMINATING_FUNCTION_SQL))
         await connection.execute(text(COMMIT_TRIGGER_SQL))
@@ -225,7 +225,7 @@ async def test_a_server_without_free_connections_is_awaited_and_then_reported(se
             await insert_row(database, "during")
         assert "database_connections" in caught.value.hint
         await crowd.close()
-        await taken.pop().close()  # closed after the database it is of, and nevertheless gone
+        await taken.pop().close()  # closed after its database, and nevertheless gone
         with anyio.fail_after(EVENT_TIMEOUT_S):
             await insert_row(database, "after")
         assert await list_keys(database) == ["after", "before"]
@@ -280,7 +280,7 @@ async def test_the_clock_agrees_with_the_servers(database: Database):
 
 
 async def test_a_machine_with_a_wrong_clock_uses_the_servers(server: postgres.PostgresServer):
-    """The server's clock is an hour ahead, as far as anybody who asks it can tell."""
+    """Make the server's clock appear an hour ahead."""
     address = server.create_migrated_database()
     name = address.split("@/")[1].split("?")[0]
     server.run_sql(SKEWED, name)
@@ -310,7 +310,7 @@ async def test_an_exhausted_pool_is_reported_with_its_remedy(server: postgres.Po
 async def test_a_task_cancelled_at_any_step_leaves_no_connection_behind(
     server: postgres.PostgresServer, natively: bool
 ):
-    """From before the first connection to after the last: at each of its steps in turn."""
+    """Cancel at each step in turn, from before the first connection to after the last one."""
     address = server.create_migrated_database()
     before = Database(address)
     await insert_row(before, "migrated")

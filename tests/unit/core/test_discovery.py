@@ -31,7 +31,7 @@ word = plugged_in:word
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """A folder of modules on the path, and a plugin installed beside it."""
+    """A folder of modules on the path, and an installed plugin."""
     for name, text in MODULES.items():
         path = tmp_path / "site" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ PUBLIC = "93.184.215.14"
 
 
 def serve_bytes(answer: Callable[[bytes], bytes]) -> Trick:
-    """A server that answers each request's head with bytes."""
+    """A server that answers each request with the bytes for its head."""
 
     async def trick(head, writer):
         writer.write(answer(head))
@@ -132,7 +132,7 @@ async def test_a_header_that_cannot_be_sent_is_named_without_its_value(headers):
     assert "b" not in caught.value.message.replace("be", "")
 
 
-# Method and status of a redirect, and the method that follows it, as browsers do.
+# Method and status of a redirect, and the method afterwards, as in browsers.
 METHODS = [
     ("POST", 301, "GET"),
     ("POST", 302, "GET"),
@@ -382,7 +382,7 @@ def certificate(tmp_path_factory):
 
 @asynccontextmanager
 async def serve_tls(certificate) -> AsyncGenerator[tuple[int, list[str | None]]]:
-    """Answers over TLS; yields the port and the names that clients asked for."""
+    """Serve TLS; yields the port and the names that clients requested."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)
     names: list[str | None] = []

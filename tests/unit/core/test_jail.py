@@ -1,4 +1,4 @@
-"""Nothing outside of the workspace can be read, written, made or listed, by whatever path or link."""
+"""Nothing outside the workspace can be read, written, created or listed, by any path or link."""
 
 import os
 import subprocess
@@ -261,7 +261,7 @@ def test_a_constantly_swapped_folder_lets_no_write_or_listing_out(jail: Jail):
             for old, new in (("notes", "aside"), ("decoy", "notes"), ("notes", "decoy"), ("aside", "notes")):
                 try:
                     (jail.root / old).rename(jail.root / new)
-                except OSError:  # a write has made the folder anew while it was away
+                except OSError:  # a write has created the folder again while it was missing
                     rmtree(jail.root / new, ignore_errors=True)
 
     thread = threading.Thread(target=exchange)

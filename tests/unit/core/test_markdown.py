@@ -1,4 +1,4 @@
-"""Pieces of Markdown join to the whole, and each is well-formed by itself."""
+"""Pieces of Markdown join to the whole text, and each is well-formed."""
 
 import re
 
@@ -32,7 +32,7 @@ PARTS = st.lists(
 
 
 def cut_with_shown(markdown: str, limit: int) -> list[tuple[str, str]]:
-    """Cuts Markdown and returns each cut with what is shown of it."""
+    """Cut Markdown and return each piece with its shown form."""
     found, offset = [], 0
     while True:
         piece, shown = cut_markdown(markdown, limit, offset)

@@ -1,4 +1,4 @@
-"""Models that run on this machine report nothing to the maker of their runtime."""
+"""Local models report nothing to the vendor of their runtime."""
 
 import subprocess
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""Limits that stand still while a person holds the work up."""
+"""Time limits pause while a person holds up the work."""
 
 import anyio
 import pytest
@@ -11,7 +11,7 @@ SHORT = 0.05
 
 
 async def let_time_pass(seconds: float) -> None:
-    """Time goes by."""
+    """Let time pass."""
     with anyio.move_on_after(seconds):
         await anyio.sleep_forever()
 

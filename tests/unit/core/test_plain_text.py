@@ -1,4 +1,4 @@
-"""A line of plain text out of Markdown has the words and none of the marks."""
+"""Plain text of Markdown has its words and none of its marks."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Leases of processes that have ended are free at once, and no others."""
+"""Only leases of ended processes are free, and they are free at once."""
 
 import os
 import subprocess

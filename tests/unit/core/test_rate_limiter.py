@@ -1,4 +1,4 @@
-"""Rates that hold over all processes on one Postgres, and over one process elsewhere."""
+"""Rates apply to all processes on one Postgres, and to a single process elsewhere."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from support.processes import python_source
 from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-# Takes turns for two seconds and says by the machine's clock when each came.
+# Takes turns for two seconds, and prints the time of each by the machine's clock.
 TAKER = """
 import sys, time
 import anyio
@@ -109,8 +109,8 @@ async def test_two_processes_together_keep_the_rate(server: postgres.PostgresSer
     printed = [taker.communicate(timeout=120)[0] for taker in takers]
     turns = sorted(float(line) for text in printed for line in text.split())
     assert len(turns) == 2 * each
-    # The first `rate` are there at once; the others come at that rate, however many processes ask.
-    assert turns[-1] - turns[0] > (2 * each - rate) / rate * 0.6  # half of it, if each counted for itself
+    # The first `rate` turns come at once, the others at that rate, for any number of processes.
+    assert turns[-1] - turns[0] > (2 * each - rate) / rate * 0.6  # half of it, if each process counted separately
 
 
 async def test_without_its_server_the_process_counts_for_itself(server: postgres.PostgresServer):

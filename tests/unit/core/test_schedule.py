@@ -1,4 +1,4 @@
-"""A schedule gives its next time."""
+"""A schedule computes its next time."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo

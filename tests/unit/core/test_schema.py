@@ -37,7 +37,7 @@ def schema() -> dict[str, Any]:
 
 
 def iter_titles(node: Any) -> list[str]:
-    """Every generated title, wherever a schema may stand."""
+    """Yield every generated title, wherever a schema may be."""
     if isinstance(node, list):
         return [title for each in node for title in iter_titles(each)]
     if not isinstance(node, dict):

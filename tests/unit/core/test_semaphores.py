@@ -1,4 +1,4 @@
-"""Places that are held over all processes on one Postgres."""
+"""Semaphores are shared by all processes on one Postgres."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from support.processes import python_source
 from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-# Takes places many times; in each it counts itself in a table, and says the most that were there at once.
+# Takes permits repeatedly, counts itself in a table each time, and prints the highest number at once.
 TAKER = """
 import sys
 import anyio

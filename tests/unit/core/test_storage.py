@@ -1,4 +1,4 @@
-"""Storages of artifacts: a folder and S3 over its real protocol keep the same promises."""
+"""Artifact storages have the same contract: a folder, and S3 over its real protocol."""
 
 import hashlib
 import io
@@ -83,7 +83,7 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 
 
 class Broken(io.BytesIO):
-    """A file that cannot be read to its end."""
+    """A file that cannot be read completely."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if self.tell() >= 2 * UPLOAD_BLOCK_BYTES:
@@ -165,7 +165,7 @@ async def test_a_file_whose_row_could_not_be_written_is_not_left_behind(storage:
 
 
 class Doubtful(Database):
-    """Loses its connection in answer to COMMIT."""
+    """Lose the connection during COMMIT."""
 
     async def run_transaction(self, work: Any, *, write: bool) -> Any:
         raise TransactionOutcomeUnknown("lost", code="database_unsure")

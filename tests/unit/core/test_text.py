@@ -13,7 +13,7 @@ from outrider.core.text import COMBINING_CATEGORIES, TextSlice, count_tokens, cu
 
 LETTERS = st.sampled_from([*"ab. \n", "\n\n", ". ", "é", "e\u0301", "漢", "。", "क्", "👍🏽", "한", "\u0301", "\u200d"])
 LETTER_TEXTS = st.lists(LETTERS, max_size=120).map("".join) | st.text(max_size=200)
-# Where the pattern of o200k decides: kinds of blanks and line ends, cases, marks, contractions, digits, slashes.
+# Cases of the o200k pattern: kinds of spaces and line ends, letter case, marks, contractions, digits, slashes.
 BREAKS = st.sampled_from(
     [*" \t\n\r\f/!'-aBǅʰ1٣", "\u3000", "\x85", "\u2028", "  ", "'S", "'ſ", "\u0301", "<|endoftext|>"]
 )
@@ -103,7 +103,7 @@ def test_a_lone_surrogate_counts_like_its_replacement():
 
 @pytest.fixture(scope="module")
 def reference():
-    """The tokenizer that the ranks come from. Only its extension: the package parses every vocabulary, for a second."""
+    """The source of the ranks. Only its extension is used, because the package takes a second to parse all of them."""
     package = find_spec("bpe_openai")
     spec = package and PathFinder.find_spec("bpe_openai._bindings", package.submodule_search_locations)
     assert spec

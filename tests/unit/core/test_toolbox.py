@@ -97,7 +97,7 @@ async def events(database: Database) -> CallRecorder:
 
 @pytest.fixture
 def build_toolbox(events: CallRecorder) -> Box:
-    """A toolbox over both toolsets under the policy that is given."""
+    """A toolbox over both toolsets with the given policy."""
     return lambda **policy: Toolbox([garden, kitchen], {}, events, ToolPolicy.model_validate(policy))
 
 
@@ -291,12 +291,12 @@ async def test_every_error_a_caller_can_handle_is_an_outrider_error(build_toolbo
 
 
 class Beds(list[str]):
-    """What grows at the moment: a service that the tools which come and go are made from."""
+    """The current plants: a service from which the dynamic tools are built."""
 
 
 @pytest.fixture
 def orchard(events: CallRecorder) -> Callable[..., Toolbox]:
-    """A toolbox whose tools `pick_<fruit>` follow the beds that are given."""
+    """A toolbox whose tools `pick_<fruit>` follow the given beds."""
     toolset = Toolset("orchard", "Grows trees.")
 
     @toolset.tool()

@@ -1,4 +1,4 @@
-"""Dashboards are found by their owner alone, and known to be gone with their process."""
+"""Only their owner can find dashboards, and a dashboard without its process is recognized."""
 
 import json
 import stat

@@ -1,4 +1,4 @@
-"""Tokens are spent once, cookies are signed, and attempts are limited."""
+"""Tokens are valid once, cookies are signed, and attempts are limited."""
 
 from base64 import urlsafe_b64encode
 

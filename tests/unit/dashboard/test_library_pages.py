@@ -25,7 +25,7 @@ FOREVER = "private, max-age=31536000, immutable"
 
 @dataclass(frozen=True)
 class Shelf:
-    """An app with a full library, and a client that is signed in."""
+    """An app with a full library, and a signed-in client."""
 
     app: App
     client: httpx2.AsyncClient

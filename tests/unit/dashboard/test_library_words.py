@@ -1,4 +1,4 @@
-"""Names, ranges and texts of the library, whatever they are made of."""
+"""Names, ranges and texts of the library are handled for any input."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Answers from the dashboard and from clients are the same rows: the first one counts, and later ones are told so."""
+"""Answers from dashboard and clients are the same rows; the first counts, and later ones learn that."""
 
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -42,7 +42,7 @@ BY = "dashboard (browser test)"
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=postgres.needs_postgres)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Of an empty database of each kind."""
+    """The address of an empty database of each kind."""
     if request.param == "postgres":
         return request.getfixturevalue("server").create_migrated_database()
     return f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / 'one.db')}"
@@ -50,7 +50,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @asynccontextmanager
 async def open_databases(address: str, many: int) -> AsyncGenerator[list[Database]]:
-    """The same database as so many processes open it."""
+    """The same database, opened like by several processes."""
     each = [Database(address) for _ in range(many)]
     try:
         yield each
@@ -96,7 +96,7 @@ async def test_pending_questions_are_counted_listed_and_archived_on_every_databa
         ]
         await insert_rows(database, question=asked)
         nothing, cursor = await inbox.list_changes("")
-        assert (await inbox.count_open(), nothing) == (2, [])  # what a run left that is over waits no more
+        assert (await inbox.count_open(), nothing) == (2, [])  # questions of an ended run are no longer open
         assert [each.question.id for each in await inbox.list_open()] == ["qst_1", "qst_2"]
         assert await inbox.list_changes(cursor) == ([], cursor)
         await Questions(database).decide("qst_2", "always_approved", reason="go on", by="ann")
@@ -157,7 +157,7 @@ def build_service(made: AgentsApp) -> AnswerService:
 
 
 async def start_run(made: AgentsApp, agent: str = "boss") -> str:
-    """A run that has come to its questions."""
+    """A run that is blocked by its questions."""
     async with mcp_clients.connect_client(made.app.build_server()) as client:
         answer = await client.call_tool(f"run_{agent}", {"query": "Do both."})
     assert answer.is_error
@@ -258,7 +258,7 @@ async def test_a_client_that_answers_after_the_dashboard_learns_whose_answer_cou
         return {name: "rejected" for name, field in properties.items() if "enum" in field}
 
     class Late(mcp_clients.FormAnswerer):
-        """Somebody at a client who fills in the form after somebody else has answered."""
+        """A person at a client who fills in the form after another person has answered."""
 
         async def __call__(self, context: Any, params: Any) -> Any:
             answers = {
@@ -290,7 +290,7 @@ async def test_a_dashboard_that_answers_after_a_client_learns_whose_answer_count
         answers = {each.question.id: QuestionAnswer("rejected", "too late") for each in done}
         answered = await build_service(made).answer(answers, by=BY)
     assert not answer.is_error
-    assert [item.type for item in answer.content] == ["resource"]  # nobody was overruled
+    assert [item.type for item in answer.content] == ["resource"]  # no answer was overruled
     assert [(each.won, each.question.decision) for each in answered.decisions] == [(False, "approved")] * 2
     assert all(each.question.decided_by != BY for each in answered.decisions)
     assert answered.resumed == []

@@ -1,4 +1,4 @@
-"""The pages of runs and questions over HTTP, in an app that has worked for a month."""
+"""The pages of runs and questions over HTTP, with a month of data."""
 
 import re
 from collections.abc import AsyncGenerator, Generator
@@ -21,12 +21,12 @@ from support.databases import sqlite
 from support.timeouts import PROCESS_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-STATEMENTS = 40  # of a page, however much there is: a transaction's own included
+STATEMENTS = 40  # per page, for any amount of data, including those of transactions
 
 
 @dataclass(frozen=True)
 class BusyDashboard:
-    """An application with many runs, and a client that is signed in."""
+    """An application with many runs, and a signed-in client."""
 
     app: App
     client: httpx2.AsyncClient
@@ -60,7 +60,7 @@ async def dashboard(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[
 
 @contextmanager
 def record_statements() -> Generator[list[str]]:
-    """The statements that are executed meanwhile."""
+    """The statements that are executed in the body."""
     seen: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -94,7 +94,7 @@ RUN_PATHS = (
 @pytest.mark.parametrize("path", RUN_PATHS)
 async def test_pages_use_a_bounded_number_of_statements(dashboard: BusyDashboard, path: str):
     fewest: list[str] = []
-    for _ in range(8):  # background tasks execute some of their own during most of them on a busy machine
+    for _ in range(8):  # on a busy machine, background tasks execute their own statements during most of them
         with record_statements() as statements:
             await dashboard.get_page(path)
         fewest = min(fewest or statements, statements, key=len)

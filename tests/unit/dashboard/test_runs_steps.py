@@ -1,4 +1,4 @@
-"""Steps as a page shows them, and two runs side by side."""
+"""Steps on a page, and two runs side by side."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Texts of strangers on a page: what they may take of it, and what in them must not hide."""
+"""Untrusted texts on a page: limits on their space, and characters in them that must be visible."""
 
 import html
 

@@ -1,4 +1,4 @@
-"""Limits on requests and guesses, by a clock that the test sets, and the host names that are served."""
+"""Limits on requests and guesses, with a clock that the test sets, and the allowed host names."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 @dataclass(frozen=True)
 class WatchedSite:
-    """An app, a client that is signed in at its dashboard, and the pages of the site it watches."""
+    """An app, a client signed in to its dashboard, and the pages of the site that it watches."""
 
     loopback: loopback_app.LoopbackApp
     client: httpx2.AsyncClient

@@ -1,4 +1,4 @@
-"""Pages of several corpora in training: what they count, what is left out, and other versions of the same pages."""
+"""Pages of several corpora in training: their weights, the omitted ones, and rewritten versions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The tables and the reading order of PDFs: the own files stay above their floors, and the measure can fail."""
+"""Tables and reading order of PDFs: our files stay above their floors, and the measure can fail."""
 
 from pathlib import Path
 from statistics import mean
@@ -6,7 +6,7 @@ from statistics import mean
 import pytest
 from evals.documents.evaluate import OWN_FOLDER, PAGES_FOLDER, TABLES_FOLDER, DocumentTruth, iter_truths, score_document
 
-# What was measured last; raise a floor when its file gets better, and never lower one.
+# The last measurements; raise a floor when its file improves, and never lower one.
 FLOORS = {
     "columns-with-table": 1.0,
     "invoice": 1.0,
@@ -18,7 +18,7 @@ FLOORS = {
 }
 
 # The means over generated pages: columns, side bars, running heads, footnotes; and tables of many kinds, some of them
-# on pages that only look as if they had one.
+# on pages that only seem to have one.
 PAGE_FLOORS = {
     PAGES_FOLDER: {
         "cells": 0.995, "neighbors": 0.990, "tables": 0.986, "order": 0.993, "headings": 1.0, "absent": 1.0,

@@ -1,4 +1,4 @@
-"""Asking a long page a question gives the answer of the whole for a fraction of its tokens."""
+"""A question about a long page gets the same answer for a fraction of the page's tokens."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from evals.extraction.corpus import OWN_CORPUS, read_samples
 from outrider.core.text import count_tokens
 
 FLOOR = 0.95  # share of questions answered within the middle budget
-PAGE_COUNT = 12  # times as long as the budget is the page
+PAGE_COUNT = 12  # the ratio of the page's length to the budget
 
 
 def test_excerpts_answer_most_questions_that_the_whole_page_answers():

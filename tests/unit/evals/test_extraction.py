@@ -1,4 +1,4 @@
-"""The gate of main content: what it accepts, and what it does not let through."""
+"""The quality gate of main content accepts good results and refuses worse ones."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Corpora from other projects' test pages: what is taken from a repository, and what is left out."""
+"""Corpora from other projects' test pages: which pages are taken, and which are left out."""
 
 import subprocess
 from dataclasses import replace

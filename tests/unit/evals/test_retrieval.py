@@ -1,4 +1,4 @@
-"""The gate of searching: the floors hold, hybrid is better than both its parts, and the measure is the measure."""
+"""The quality gate of search: scores exceed their floors, hybrid beats both its parts, and nDCG is right."""
 
 import shutil
 

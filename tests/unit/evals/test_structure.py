@@ -1,4 +1,4 @@
-"""The structure that extraction keeps: the gate holds, can fail, and measures what it says."""
+"""The quality gate of structure passes, can fail, and measures correctly."""
 
 from pathlib import Path
 

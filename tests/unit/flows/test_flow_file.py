@@ -1,4 +1,4 @@
-"""A flow's file: what is written is read, and what people have added stays."""
+"""A flow's file can be read back, and keeps people's additions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A flow finds its element on a changed page, and never one that only looks like it."""
+"""A flow finds its element on a changed page, and never a lookalike."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Exported tests keep the texts of a flow as they are, whatever marks these hold."""
+"""Exported tests keep the texts of a flow unchanged, with any characters."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Rows for loops, as people and programs give them."""
+"""Rows for loops, in the forms of people and programs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pictures of the pages where runs stopped: so many, and no longer than their runs."""
+"""Pictures of the pages where runs stopped are limited, and are deleted with their runs."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -44,7 +44,7 @@ async def test_only_the_last_hundred_stopped_runs_keep_pictures_until_they_are_d
     is_outdated_kept = await history.has_picture(stopped[-1].id)
     async with database.write() as connection:
         await connection.exec_driver_sql("UPDATE flow_runs SET ended_at = 0")
-    await runs.create_run(Call(), program, {}, {})  # the old runs are forgotten
+    await runs.create_run(Call(), program, {}, {})  # the old runs have expired
     async with database.read() as connection:
         left = (await connection.exec_driver_sql("SELECT count(*) FROM flow_run_pictures")).scalar()
 

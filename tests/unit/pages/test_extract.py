@@ -1,4 +1,4 @@
-"""HTML becomes the text that a person sees, and what the page says about itself."""
+"""HTML becomes the visible text and the page's metadata."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Inputs that fuzzing found, made as small as possible, must not fail again."""
+"""Minimized inputs that fuzzing found must not fail again."""
 
 import re
 import struct
@@ -13,8 +13,8 @@ from outrider.pages.site_markdown import resolve_links
 from support.documents.office_files import read_document
 
 PAGE_URL = "https://site.example/folder/page"
-WIDE = 200_000  # blanks in one line: quadratic work on them would take minutes
-MANY = 6_000  # blocks; each looked through the rest of them
+WIDE = 200_000  # spaces in one line: quadratic work on them would take minutes
+MANY = 6_000  # blocks; each one used to scan all others
 
 
 def count_words(text: str) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""Leave the garbage collector as the host had it."""
+"""Restore the host's garbage collector settings."""
 
 import gc
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ def build_merged_cells() -> bytes:
     return build_xlsx({"S": build_worksheet(["a", "b"], after=f"<mergeCells>{merged}</mergeCells>")})
 
 
-# Functions, because every process that collects the tests would build all pages, and hold them to its end.
+# Functions, because otherwise every process that collects the tests would build and hold all pages.
 HOSTILE_PAGES: dict[str, Callable[[], bytes]] = {
     "deep nesting": lambda: b"<div>" * 1_000_000 + b"text",
     "deep lists": lambda: b"<ul><li>x" * 300_000,

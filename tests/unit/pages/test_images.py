@@ -1,4 +1,4 @@
-"""Pictures are saved under safe names, whole or not at all, and never over another file."""
+"""Pictures are saved under safe names, completely or not at all, and never overwrite a file."""
 
 from pathlib import Path
 

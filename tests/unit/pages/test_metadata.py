@@ -1,4 +1,4 @@
-"""Metadata is read as common systems write it; nothing is better than something wrong."""
+"""Metadata of common systems is read; a missing value is better than a wrong one."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Addresses as readers get them."""
+"""Addresses are normalized for readers."""
 
 import pytest
 

@@ -40,7 +40,7 @@ def dated(request: SiteRequest) -> SiteAnswer:
 
 
 def build_failing_page(times: int, status: int = 503, **headers: str):
-    """A page that comes after some failures."""
+    """A page that arrives after some failures."""
     left = iter(range(times))
     return lambda request: (
         SiteAnswer(TIDE_HTML) if next(left, None) is None else SiteAnswer("busy", "text/plain", status, headers)

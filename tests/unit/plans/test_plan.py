@@ -1,4 +1,4 @@
-"""Whatever is done to a plan, its ids stay, its order holds and nothing waits for itself."""
+"""After any change of a plan, ids are stable, the order is kept, and no todo waits for itself."""
 
 from collections.abc import Callable
 
@@ -52,7 +52,7 @@ def test_an_id_that_is_unknown_is_named_with_its_field():
 
 
 def _sort_todos(plan: SessionPlan) -> list[int]:
-    """The todos in an order that keeps what each waits for before it; shorter than the plan for a circle."""
+    """Return the todos in dependency order; shorter than the plan if there is a cycle."""
     done: list[int] = []
     while new := [todo.id for todo in plan.todos if todo.id not in done and set(todo.after) <= set(done)]:
         done += new

@@ -1,4 +1,4 @@
-"""The relay finds the shared process where the settings put it."""
+"""The relay finds the shared process at the place given by the settings."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Frames: whatever pieces they arrive in, they are the same; half of one is none."""
+"""Frames are the same in whatever pieces they arrive; half a frame is not a frame."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The first words of a relay hold all that a command is: arguments, directory, environment."""
+"""A relay's handshake contains the whole command: arguments, directory, environment."""
 
 import pytest
 from hypothesis import given

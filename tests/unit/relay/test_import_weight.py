@@ -1,9 +1,9 @@
-"""A host loads little of the standard library before it can speak."""
+"""The relay imports little of the standard library."""
 
 import subprocess
 import sys
 
-# Of the interpreter itself there are about 33; the command's own are 11, and the C modules that it needs 3.
+# The interpreter itself has about 33 modules, the command 11, and it needs 3 C modules.
 MAX_MODULES = 52
 HEAVY = {"asyncio", "collections", "enum", "json", "logging", "pathlib", "re", "socket", "subprocess", "typing"}
 

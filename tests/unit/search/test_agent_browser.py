@@ -1,4 +1,4 @@
-"""Searching through the program `agent-browser`: a program that speaks like it, and what the real one has said."""
+"""Search through the program `agent-browser`: with a fake of it, and with recorded answers."""
 
 import json
 import os
@@ -31,7 +31,7 @@ from support.timeouts import BROWSER_TIMEOUT_S, EVENT_TIMEOUT_S
 pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parents[2] / "data" / "search" / "snapshots"
 DIALECTS = ("0.15.1", "0.33.0", "0.41.2")
-RECORDED_AT = "http://127.0.0.1:8000"  # where the recorded pages stood
+RECORDED_AT = "http://127.0.0.1:8000"  # the addresses of the recorded pages
 PROXY = "http://outrider:t0ken@127.0.0.1:9"
 TEA_QUERY = Query("oolong tea", count=5)
 FIRST_TITLE = "Oolong, between green & black"
@@ -39,7 +39,7 @@ SECOND = "The gardens of Formosa"
 
 
 def build_pages(dialect: str = "0.41.2", **kinds: str) -> dict[str, tuple[str, str]]:
-    """Builds the pages at the engines' addresses: results, unless named otherwise."""
+    """Build the pages at the engines' addresses: results, unless named otherwise."""
     seen: dict[str, tuple[str, str]] = {}
     for engine, place in (("google", "google."), ("bing", "bing."), ("duckduckgo", "duckduckgo.")):
         kind = kinds.get(engine, "results")
@@ -58,7 +58,7 @@ def install_fake_program(folder: Path, **behaviour: Any) -> Path:
 def open_search(
     tmp_path: Path, *, timeout: float = 60, engines: Sequence[str] = DEFAULT_ENGINES, **settings: Any
 ) -> Search:
-    """A search that asks nothing but the program."""
+    """A search that only asks the program."""
     chosen = AgentBrowserSettings.model_validate(settings)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     environ = {"PATH": path, "HOME": str(tmp_path), "NPM_CONFIG_CACHE": "/c", "BRAVE_API_KEY": "s3cret"}
@@ -89,7 +89,7 @@ async def read_failure(search: Search) -> dict[str, Any]:
 
 
 async def wait_until_gone(*pids: int) -> bool:
-    """Waits until the processes have ended; one that is not collected is a zombie."""
+    """Wait until the processes have ended; an uncollected one is a zombie."""
     with anyio.move_on_after(EVENT_TIMEOUT_S):
         for pid in pids:
             stat = Path(f"/proc/{pid}/stat")
@@ -299,7 +299,7 @@ async def test_without_the_program_it_is_not_offered_and_nothing_is_installed(tm
 
 
 def install_fake_npm(tmp_path: Path, source: str) -> Path:
-    """An `npm` of ours, first on the path."""
+    """A fake `npm`, first on the path."""
     folder = tmp_path / "bin"
     folder.mkdir()
     file = folder / "npm"
@@ -356,7 +356,7 @@ async def test_an_unknown_engine_is_named(tmp_path: Path):
 
 @pytest.fixture(autouse=True)
 def check_no_leftover_processes(tmp_path: Path) -> Iterator[None]:
-    """Whatever a failing test leaves running would outlive it."""
+    """Kill processes that a failing test would leave running."""
     yield
     for pid in agent_browser_program.read_started_pids(tmp_path / "program" / "agent-browser"):
         with suppress(ProcessLookupError):

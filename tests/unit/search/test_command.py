@@ -1,4 +1,4 @@
-"""Other programs: bounded in time and output, and ended with everything that they have started."""
+"""Other programs are bounded in time and output, and end with all processes that they start."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ async def run_python(folder: Path, source: str, *arguments: str, seconds: float 
 
 
 async def wait_until_gone(folder: Path) -> bool:
-    """Waits until the program's child has ended; one that is not collected is a zombie."""
+    """Wait until the program's child has ended; an uncollected one is a zombie."""
     stat = Path(f"/proc/{(folder / 'child').read_text()}/stat")
     with anyio.move_on_after(EVENT_TIMEOUT_S):
         while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":

@@ -1,4 +1,4 @@
-"""The library that dials by itself: only ever through the proxy that it is given."""
+"""The library that connects by itself only uses the given proxy."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -24,7 +24,7 @@ TOKEN = "pr0xy-t0ken-9f8e7d"
 
 @asynccontextmanager
 async def serve_proxy(answer: bytes, seen: list[bytes]) -> AsyncGenerator[str]:
-    """Serves a proxy that notes each request and refuses it."""
+    """Serve a proxy that records each request and refuses it."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seen.append(await reader.readline())

@@ -109,7 +109,7 @@ async def test_processes_share_health_records(tmp_path: Path):
 
 
 async def rename_table(database: Database, before: str, after: str) -> None:
-    """Takes the ledger's table away, or gives it back: a database that is there and does not work."""
+    """Remove or restore the ledger's table, so that the database is reachable but does not work."""
     from sqlalchemy import text
 
     async with database.write() as connection:

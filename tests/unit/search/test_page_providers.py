@@ -1,6 +1,6 @@
-"""Result pages among the providers: when they are asked, in which order, and what becomes of their failures.
+"""Result pages among the providers: when and in which order they are asked, and how they fail.
 
-The browser is one without scripts: it fetches over real HTTP what loopback shows. Chromium has tests of its own.
+The browser has no scripts: it fetches pages over real HTTP on loopback. Other tests use Chromium.
 """
 
 from collections.abc import AsyncGenerator
@@ -28,7 +28,7 @@ NO_API = sorted(name for name, provider in load_providers().items() if not provi
 
 @dataclass(frozen=True)
 class Plain:
-    """A browser without scripts, which remembers how often it was looked for."""
+    """A browser without scripts, which counts how often it was requested."""
 
     http: HttpClient
     why: str = ""
@@ -45,7 +45,7 @@ class Plain:
 
 @asynccontextmanager
 async def open_search(behaviour: result_pages.EngineBehaviour, *, why: str = "", **more: Any) -> AsyncGenerator[Search]:
-    """A search that asks nothing but result pages; `now` is a clock that stands still."""
+    """A search that only asks result pages; `now` is a stopped clock."""
     async with http_servers.serve_app(result_pages.build_engine_site(behaviour)) as url:
         http = HttpClient(EgressGuard(EgressSettings(allow=[url.removeprefix("http://")])))
         values = {"providers": result_pages.build_engine_settings(url), "disabled": NO_API} | more

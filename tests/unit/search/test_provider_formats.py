@@ -1,4 +1,4 @@
-"""Single providers differ on the wire from what all must do."""
+"""Specific wire formats of single providers."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -35,7 +35,7 @@ class Wire:
         return await Search(self.http, settings, None, clock=lambda: SEARCH_TIME_S).find(query)
 
     async def ask(self, name: str, query: Query, *, keyed: bool = True) -> dict[str, Any]:
-        """Returns the request on the wire for a query."""
+        """Return the request on the wire for a query."""
         await self.find(name, query, keyed=keyed)
         request = self.behaviour.requests[-1]
         return request.body or request.query
@@ -462,7 +462,7 @@ async def test_a_retry_after_date_is_converted_to_seconds():
 async def test_nothing_of_a_request_is_logged(caplog):
     caplog.set_level(logging.DEBUG)
     async with open_wire() as w:
-        for name in ("serpapi", "google_cse"):  # their keys stand in the address
+        for name in ("serpapi", "google_cse"):  # their keys are in the address
             await w.find(name, Query("tea"))
     own = [record for record in caplog.records if not record.name.startswith("uvicorn")]
     assert search_providers.PROVIDER_API_KEY not in " ".join(record.getMessage() for record in own)

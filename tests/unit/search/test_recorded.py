@@ -1,4 +1,4 @@
-"""Answers kept in files: our own small ones, and recorded ones where a folder of them lies nearby."""
+"""Answers in files: our own small ones, and recorded ones if a folder of them is available."""
 
 import json
 import os
@@ -25,7 +25,7 @@ OWN = sorted((Path(__file__).parents[2] / "data" / "search").glob("*.json"))
 
 
 def _find_recordings() -> Path | None:
-    """The folder that OUTRIDER_FIXTURES names, or one called fixtures/search beside the checkout."""
+    """The folder named by OUTRIDER_FIXTURES, or fixtures/search next to the checkout."""
     named = os.environ.get("OUTRIDER_FIXTURES")
     near = (found for parent in Path(__file__).parents[2:5] for found in parent.glob("*/fixtures/search"))
     return Path(named) if named else next(near, None)
@@ -83,7 +83,7 @@ ERRORS = {
 async def replay_answer(
     name: str, body: Any, query: Query, *, status: int = 200, keyed: bool = True, **headers: str
 ) -> Any:
-    """Replays that answer and returns the search's results or error."""
+    """Replay that answer and return the search's results or error."""
     behaviour = search_providers.ProviderBehaviour(
         modes={name: str(status)}, failure_bodies={name: body}, failure_headers={name: headers}
     )
@@ -157,7 +157,7 @@ def test_recorded_result_pages_match_their_file_names(engine):
     pages = sorted((RECORDED or Path()).glob(f"{engine}_html/*.html"))
     assert pages
     for path in pages:
-        # Links of sanitised recordings are all the same; told apart they are results again.
+        # All links of sanitized recordings are the same; made distinct, they are results again.
         first, *parts = path.read_text(errors="replace").split("http://test.test")
         markup = first + "".join(f"https://t{number}.example{part}" for number, part in enumerate(parts))
         facts, query = load_engines()[engine], Query("x")

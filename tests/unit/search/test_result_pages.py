@@ -1,4 +1,4 @@
-"""Result pages as recorded: what is read, what is left out, and what a page that is none is called."""
+"""Recorded result pages: results, omissions, and the names of pages without results."""
 
 import html
 
@@ -37,7 +37,7 @@ SENT_TO = [
 
 
 def parse_engine_page(engine: str, kind: str, query: Query = TEA) -> list[tuple[str, str, str]]:
-    """(title, url, snippet) of the results on one of the engine's pages."""
+    """Return (title, url, snippet) of the results on one of the engine's pages."""
     return parse_results(engine, result_pages.read_result_page(engine, kind), query)
 
 

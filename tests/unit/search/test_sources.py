@@ -1,4 +1,4 @@
-"""Services that are searched instead of the web: what is asked, what comes back, and how politely."""
+"""Services that are searched instead of the web: requests, results and rates."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ JSON = {"content-type": "application/json"}
 
 @dataclass
 class World:
-    """A search whose sources are played by loopback; the clock stands still at `now`."""
+    """A search with its sources on loopback; the clock is stopped at `now`."""
 
     behaviour: search_sources.SourceBehaviour
     settings: SearchSettings
@@ -38,7 +38,7 @@ class World:
         self.search = Search(self.http, self.settings, None, clock=lambda: self.now)
 
     async def send_query(self, source: str, query: Query) -> dict[str, str]:
-        """The parameters that a source is asked with."""
+        """Return the parameters of the request to a source."""
         await self.search.find(query, source=source)
         return self.behaviour.requests[-1].query
 

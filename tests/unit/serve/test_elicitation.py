@@ -28,7 +28,7 @@ WHICH = replace(SEND, id="qst_which", kind="question", title="Which Bob?", messa
 
 
 def build_form(*questions: Question) -> tuple[Any, str]:
-    """The form of these questions, and the state that goes with it."""
+    """Return the form for these questions, and its state."""
     result = build_input_required(AnswerNeeded("waits", state="run_0", questions=questions))
     assert result.input_requests is not None
     (request,) = result.input_requests.values()

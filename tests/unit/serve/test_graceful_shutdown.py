@@ -1,4 +1,4 @@
-"""Servers that are stopped while they start."""
+"""Servers can be stopped while they start."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ async def test_ctrl_c_just_before_the_server_starts_leaves_no_traceback(caplog: 
     )
     task = asyncio.current_task()
     assert task
-    task.cancel()  # as asyncio does at SIGINT
+    task.cancel()  # like asyncio at SIGINT
     with pytest.raises(asyncio.CancelledError):
         await server.serve()
     task.uncancel()

@@ -1,4 +1,4 @@
-"""Tools of real MCP servers, started as programs and behind addresses, in both eras of the protocol."""
+"""Tools of real MCP servers, as programs and at URLs, in both protocol eras."""
 
 import json
 import os
@@ -28,7 +28,7 @@ RUN = RunContext(id="run_1", root_id="run_1", conversation_id="c", agent="a", ca
 
 
 def build_program_settings(**env: str) -> McpServerSettings:
-    # What is broken is said at the start, and what is left behind belongs to the process that the host has started.
+    # Defects are reported at the start, and leftover processes belong to the process that the host has started.
     starts_anew = {"BROKEN", "CHILD"} & set(env)
     name, *arguments = [sys.executable, PROGRAM] if starts_anew else mcp_servers.build_command()
     return McpServerSettings(command=name, args=arguments, env=env)
@@ -101,14 +101,14 @@ async def test_processes_left_behind_by_a_server_end_with_it(pages: Path):
 
 
 async def wait_until_ended(pid: int) -> None:
-    """Wait until the process is gone, or its parent has not yet asked how it ended."""
+    """Wait until the process has ended, even if its parent has not collected it yet."""
     with anyio.fail_after(EVENT_TIMEOUT_S):
         while _read_process_state(pid) not in ("", "Z"):
             await anyio.sleep(0.01)
 
 
 def _read_process_state(pid: int) -> str:
-    """Reads a process's state; empty once it is gone, Z until it is collected."""
+    """Read a process's state: empty once it is gone, Z until it is collected."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:

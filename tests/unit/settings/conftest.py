@@ -1,4 +1,4 @@
-"""A home and a workspace apart, and ways to write settings into them."""
+"""A home and a separate workspace, and functions that write settings into them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -33,19 +33,19 @@ def writer(folder: Path) -> Write:
 
 @pytest.fixture
 def write_in_home(home: Path) -> Write:
-    """Writes a file below the home directory: text as it is, all else as JSON."""
+    """Write a file below the home directory: text unchanged, other values as JSON."""
     return writer(home)
 
 
 @pytest.fixture
 def write_in_workspace(workspace: Path) -> Write:
-    """Writes a file below the workspace."""
+    """Write a file below the workspace."""
     return writer(workspace)
 
 
 @pytest.fixture
 def read(home: Path, workspace: Path) -> Read:
-    """Loads the settings of this home and workspace under the given environment and flags."""
+    """Load the settings of this home and workspace with the given environment and flags."""
 
     def loaded(environ: Mapping[str, str] | None = None, **flags: Any) -> LoadedSettings:
         return load(flags, environ=environ or {}, home=home, workspace=workspace)

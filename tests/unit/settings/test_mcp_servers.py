@@ -1,4 +1,4 @@
-"""Other MCP servers: in the shape that hosts share, from the person's own files alone."""
+"""Other MCP servers are read in the hosts' common format, from the user's own files only."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""No answer makes a host fetch something by itself."""
+"""No answer makes a host fetch anything by itself."""
 
 import re
 

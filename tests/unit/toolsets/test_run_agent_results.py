@@ -23,7 +23,7 @@ USAGE = RunUsage(requests=2, input_tokens=200, output_tokens=20, cost=0.01)
 
 
 def build_run(**values: Any) -> Run:
-    """A run that has ended well, but for what is given."""
+    """Build a successful run with these different fields."""
     usual: dict[str, Any] = {field.name: None for field in fields(Run)}
     usual |= {
         "id": "run_1",

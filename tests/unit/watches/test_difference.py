@@ -1,4 +1,4 @@
-"""Changes of a page are told from noise, and written as text."""
+"""Changes of a page are distinguished from noise, and written as text."""
 
 import pytest
 

@@ -27,7 +27,7 @@ HOUR_S = 3_600.0
 
 
 class Web:
-    """The pages that are read: their texts or errors by address, and how many are read at the same time."""
+    """The watched pages: their texts or errors by address, and how many are read at a time."""
 
     def __init__(self) -> None:
         self.pages: dict[str, str | Exception] = {}
@@ -155,7 +155,7 @@ async def test_processes_on_one_database_check_once_and_notify_once(home: Path):
 
 
 class TimedWeb(Web):
-    """Notes when each host is asked, and what its robots.txt wants."""
+    """Records when each host is asked, and the delay that its robots.txt asks for."""
 
     def __init__(self, clock: website.FakeClock, crawl_delay_s: float = 0.0) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""An archive holds every file that was named, and unpacks inside of its folder on every system."""
+"""An archive has every named file, and unpacks inside its folder on every system."""
 
 import io
 import ntpath
@@ -38,7 +38,7 @@ def pack_files(jail: Jail, wanted: list[ArchiveMember]) -> zipfile.ZipFile:
 
 
 def is_reserved(part: str) -> bool:
-    """Return whether Windows has another use for the name."""
+    """Return whether Windows reserves the name."""
     find = getattr(ntpath, "isreserved", None)  # from Python 3.13 on, where the method of paths is deprecated
     return find(part) if find else PureWindowsPath(part).is_reserved()
 

@@ -1,4 +1,4 @@
-"""Conversions keep what a file says, and refuse what would lose something."""
+"""Conversions keep a file's content, or refuse if something would be lost."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A process that is killed in the middle of a write, an edit or an export leaves whole files, or none.
+"""A process that is killed during a write, an edit or an export leaves only whole files.
 
 `make test-kills` kills two hundred.
 """
@@ -16,7 +16,7 @@ from outrider.workspace.files import WorkspaceFiles
 
 KILLS = int(os.environ.get("OUTRIDER_KILLS", "12"))
 LINE_COUNT = 20_000
-# Writes one of three texts over and over, edits it, and packs it; says so when it has begun.
+# Writes one of three texts repeatedly, edits it, and packs it; reports when it has started.
 WRITER = f"""
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_files_are_whole_after_every_kill(tmp_path: Path):
 
 
 def check_files(files: WorkspaceFiles) -> None:
-    """Every file is one of those that were written, from its first to its last line."""
+    """Check that every file equals one of the written ones, from its first to its last line."""
     names = {entry.path for entry in files.list(".", depth=5)}
     if "text" in names:
         lines = files.read("text").text.splitlines()

@@ -1,4 +1,4 @@
-"""Line numbers of an edit are those before it, and nothing but the named lines changes."""
+"""Line numbers of an edit are those before it, and only the named lines change."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Files of a workspace keep their encoding and line ends, edits are exact, and no call loses another's."""
+"""Workspace files keep encoding and line ends, edits are exact, and concurrent calls lose nothing."""
 
 import contextlib
 import hashlib

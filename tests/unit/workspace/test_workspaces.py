@@ -1,4 +1,4 @@
-"""The workspaces of all sessions as a list."""
+"""The list of all sessions' workspaces."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ def workspaces(tmp_path: Path) -> SessionWorkspaces:
 
 
 def use_workspace(workspaces: SessionWorkspaces, session: str, at: float) -> str:
-    """A workspace that was last used then; its key."""
+    """Create a workspace with this time of last use; return its key."""
     found = workspaces.ensure_workspace(Call(session=session))
     os.utime(found.root / "used", (at, at))
     return found.key

@@ -1,6 +1,6 @@
 """One browser for all tests of a file, and our site at two origins.
 
-Not for the whole run: an event loop that is open keeps other tests from starting one of their own.
+Not for the whole run, because an open event loop keeps other tests from starting their own.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ from support.fakes import http_servers
 
 @dataclass(frozen=True)
 class Site:
-    """The addresses of the same site at two origins, and a guard that lets nothing else be reached."""
+    """The addresses of the same site at two origins, and a guard that allows nothing else."""
 
     here: str
     there: str
@@ -77,5 +77,5 @@ async def open_session(browsers: Browsers, site: Site, tmp_path: Path) -> AsyncG
 @pytest.fixture
 def temporary() -> Generator[Path]:
     """A temporary folder with a short name: a browser's socket must fit into it."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a browser that dies still writes
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a dying browser still writes
         yield Path(folder)

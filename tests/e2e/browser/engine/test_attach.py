@@ -1,4 +1,4 @@
-"""A browser that another program has started is used, and left as it was."""
+"""A browser that another program has started is used, and left unchanged."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Answers that break off, are garbled or lead nowhere are told within moments, and what is there can be read."""
+"""Truncated, garbled and dead answers are reported at once, and the received part can be read."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""The browser has one clipboard; what one session copies no other one may paste."""
+"""The browser has one clipboard, but no session may paste what another one has copied."""
 
 from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.session.session import Session

@@ -1,4 +1,4 @@
-"""Crashed and hanging pages and browsers: noticed at once, named, and left behind."""
+"""Crashed and hanging pages and browsers are noticed at once, reported, and replaced."""
 
 import asyncio
 import os
@@ -91,7 +91,7 @@ async def test_a_page_that_hangs_is_named_within_seconds_and_left_by_navigating(
 
 
 async def test_a_page_without_processor_time_is_waited_for(site, temporary):
-    # In a browser of its own: the work of another test's page would count.
+    # In a separate browser, because the work of another test's page would count.
     browsers = Browsers(BrowserSettings(), site.guard, temporary)
     session, _ = await browsers.open_session("test", f"{site.here}/article", SessionOptions(workspace=temporary))
     async with session.acquire_page() as page:
@@ -172,7 +172,7 @@ async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(o
 
 
 async def test_an_endlessly_reloading_page_can_be_left(open_session, site):
-    """Opening the address that it is just reloading succeeds, too."""
+    """Opening the address that is being reloaded succeeds, too."""
     session = await open_session("/form")
     async with session.acquire_page() as page:
         await page.install_script("", "setTimeout(() => { if (location.pathname === '/form') location.reload() }, 20)")

@@ -1,6 +1,6 @@
-"""Nothing that a page can do reaches an address that the guard refuses.
+"""A page cannot reach an address that the guard refuses.
 
-The same page is first let loose in a browser without our settings: ways that get nowhere even there
+The same page first runs in a browser without our settings, because ways that lead nowhere even there
 would prove nothing.
 """
 
@@ -27,7 +27,7 @@ from outrider.core.egress.proxy import EgressProxy
 from outrider.core.egress.server_shutdown import stop_listening
 from outrider.core.errors import OutriderError
 
-# Chromium does these when it likes, or, with pings, not at all.
+# Chromium does these at an unknown time or, like pings, not at all.
 IDLE = {"icon", "link pinged", "manifest", "speculation, prefetched", "speculation, prerendered"}
 ANSWER = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\naccess-control-allow-origin: *\r\n"
@@ -36,7 +36,7 @@ ANSWER = (
 
 
 class Canary(asyncio.DatagramProtocol):
-    """A port that nothing may reach: counts connections and datagrams."""
+    """A forbidden port, which counts connections and datagrams."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -82,7 +82,7 @@ async def serve_canary() -> AsyncGenerator[Canary]:
 
 
 def bind_one_port() -> tuple[socket.socket, socket.socket]:
-    """Sockets of TCP and UDP on a port that is free for both: what is free for one may be taken for the other."""
+    """Return TCP and UDP sockets on a port that is free for both."""
     while True:
         tcp, udp = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
         tcp.bind(("127.0.0.1", 0))
@@ -101,7 +101,7 @@ GO = "(name, url) => { ways[name](url) }"
 
 
 async def leads_out(page, name: str) -> bool:
-    """Whether a way reaches a port that the page has never been to."""
+    """Whether a way reaches a port that the page has not used before."""
     async with serve_canary() as bird:
         await page.evaluate_in("", GO, name, f"http://127.0.0.1:{bird.port}/")
         return await bird.bell.wait_until(lambda: bird.reached > 0, 0.2 if name in IDLE else 5)
@@ -122,7 +122,7 @@ async def test_without_our_settings_a_browser_can_reach_the_outside_in_each_way(
 
 @pytest.fixture
 async def browsers_for_one_site(site, tmp_path) -> AsyncGenerator[Browsers]:
-    """A browser whose guard lets only our site pass, and for which a strange name leads to loopback."""
+    """A browser whose guard allows only our site, and for which a foreign name resolves to loopback."""
 
     async def resolve(host: str) -> list[str]:
         return ["127.0.0.1"] if host in ("localhost", "rebinding.example") else []
@@ -134,7 +134,7 @@ async def browsers_for_one_site(site, tmp_path) -> AsyncGenerator[Browsers]:
 
 
 HOSTS = ("127.0.0.1", "localhost", "rebinding.example")
-OTHER_SPELLINGS = ("0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "127.0.0.1.")  # the guard has tests for each
+OTHER_SPELLINGS = ("0.0.0.0", "[::ffff:127.0.0.1]", "2130706433", "127.0.0.1.")  # see the guard's own tests
 
 
 @pytest.mark.parametrize("host", [*HOSTS, *(pytest.param(host, marks=pytest.mark.nightly) for host in OTHER_SPELLINGS)])
@@ -147,7 +147,7 @@ async def test_our_browser_reaches_the_outside_in_no_way(browsers_for_one_site, 
             assert len(names) > 50
             for name in names if host in HOSTS[:2] else names[::4]:
                 await page.evaluate_in("", GO, name, f"http://{host}:{bird.port}/{name.replace(' ', '-')}")
-            # Whatever would come has come when the page's own next request has passed the same proxy.
+            # Any such request has arrived before the page's own next request passes the same proxy.
             await page.loading.wait_until(lambda: not page.loading.count_open_requests(), 3)
             assert await page.evaluate_in("", "() => fetch('/article').then(got => got.status)") == 200
         with anyio.move_on_after(0.5):
@@ -172,7 +172,7 @@ async def test_a_page_outside_of_any_session_reaches_nothing(browsers_for_one_si
 
 
 async def test_the_operators_forward_proxy_is_used_by_the_browser_too(site, tmp_path):
-    """Played by a guarded proxy of ours, which lets only one of the two sites pass."""
+    """Our own guarded proxy, which allows only one of the two sites."""
     allow = [each for each in site.guard.policy.settings.allow if each.endswith(site.here.rpartition(":")[2])]
     async with EgressProxy(EgressGuard(EgressSettings(allow=allow))) as forward:
         settings = site.guard.policy.settings.model_copy(update={"proxy": SecretStr(forward.url_with_credentials)})

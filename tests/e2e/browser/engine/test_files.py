@@ -1,4 +1,4 @@
-"""Files in, files out, pictures and prints."""
+"""Uploads, downloads, screenshots and PDFs."""
 
 from contextlib import chdir
 from pathlib import Path
@@ -115,7 +115,7 @@ async def test_files_of_the_workspace_are_uploaded(open_session, tmp_path):
     session = await open_session("/upload")
     copies = await session.stage_uploads(["a.txt", str(tmp_path / "folder" / "b.txt")])
     (tmp_path / "a.txt").unlink()
-    (tmp_path / "a.txt").symlink_to("/etc/passwd")  # too late: the copy is sent
+    (tmp_path / "a.txt").symlink_to("/etc/passwd")  # too late, because the copy is sent
     async with session.acquire_page() as page:
         await get_page_tools(page).forms.upload("input", *copies)
         assert await page.evaluate_in(WORLD, "() => document.querySelector('output').textContent") == "a.txt 5, b.txt 6"

@@ -1,4 +1,4 @@
-"""Dialogs, console and requests: what is kept, and what is not."""
+"""Dialogs, console messages and requests are kept as documented."""
 
 import anyio
 import pytest

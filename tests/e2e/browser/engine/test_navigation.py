@@ -1,4 +1,4 @@
-"""Going somewhere: what is refused, what is waited for, and where one is afterwards."""
+"""Navigation: refused addresses, waiting, and the final address."""
 
 import anyio
 import pytest

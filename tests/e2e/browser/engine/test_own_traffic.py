@@ -1,7 +1,7 @@
 """The browser's network log shows only connections to our proxies.
 
-Updates, safe browsing, sign-in, time, translation, spelling, name resolution, proxy scripts, QUIC, and what servers
-ask it to do later (reports, alternative services). As everywhere, a browser without our settings is let loose first.
+Updates, safe browsing, sign-in, time, translation, spelling, name resolution, proxy scripts, QUIC, and requests that
+servers ask for later (reports, alternative services). A browser without our settings runs first, as elsewhere.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ ASK = """() => {
 
 
 def read_network_log(file: Path) -> dict[str, set[str]]:
-    """From a log of the network (net/log/net_log_event_type_list.h): what was resolved, dialled, and by which proxy."""
+    """The resolved names, connections and proxies in a network log (net/log/net_log_event_type_list.h)."""
     text = file.read_text()
     log = json.loads(text if text.rstrip().endswith("}") else text.rstrip().rstrip(",") + "]}")
     names = {number: name for name, number in log["constants"]["logEventTypes"].items()}
@@ -69,18 +69,18 @@ def read_network_log(file: Path) -> dict[str, set[str]]:
 
 
 def list_resolved_names(log: dict[str, set[str]]) -> set[str]:
-    """Lists the names that were resolved."""
+    """List the resolved names."""
     return {urlsplit(each).hostname or each for each in log["HOST_RESOLVER_MANAGER_JOB host"]}
 
 
 def list_hosts(log: dict[str, set[str]]) -> set[str | None]:
-    """Lists the hosts of requests."""
+    """List the hosts of requests."""
     return {urlsplit(each).hostname for each in log["URL_REQUEST_START_JOB url"]}
 
 
 @pytest.fixture
 async def unguarded_log(site, tmp_path: Path) -> dict[str, set[str]]:
-    """The log of a browser that nothing keeps from anything, after the page has asked."""
+    """The log of an unrestricted browser, after the page has sent its requests."""
     file = tmp_path / "bare.json"
     running = await launch_browser(proxy=None, extra=(f"--log-net-log={file}",))
     try:
@@ -106,13 +106,13 @@ async def test_the_browser_resolves_and_dials_nothing_but_our_proxies(unguarded_
     finally:
         await browsers.aclose()
     ours = read_network_log(file)
-    # Without our settings: names of the page's and of the browser's own, and a direct way.
+    # Without our settings: names from the page and from the browser itself, and direct connections.
     assert {"prefetched.example", "preconnected.example", "fetched.example"} <= list_resolved_names(unguarded_log)
     assert [name for name in list_resolved_names(unguarded_log) if not name.endswith(".example")], (
         "it asked for nothing of its own"
     )
     assert any("DIRECT" in each for each in unguarded_log["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"])
-    # With them: the same is wanted, and gets nowhere.
+    # With them: the same attempts lead nowhere.
     assert "fetched.example" in list_hosts(ours)
     assert list_resolved_names(ours) == set()
     ways = ours["PROXY_RESOLUTION_SERVICE_RESOLVED_PROXY_LIST proxy_info"]
@@ -124,7 +124,7 @@ async def test_the_browser_resolves_and_dials_nothing_but_our_proxies(unguarded_
 
 
 class Birds(asyncio.DatagramProtocol):
-    """A port over TCP and UDP that nothing may reach; counts who does."""
+    """A forbidden TCP and UDP port, which counts its callers."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -153,7 +153,7 @@ async def serve_canaries() -> AsyncGenerator[Birds]:
 
 
 def create_certificate(folder: Path) -> ssl.SSLContext:
-    """A server's side of TLS for loopback, signed by itself."""
+    """A self-signed TLS server context for loopback."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -176,7 +176,7 @@ def create_certificate(folder: Path) -> ssl.SSLContext:
 
 @asynccontextmanager
 async def serve_asking_site(folder: Path, reports: Birds, quic: Birds) -> AsyncGenerator[str]:
-    """A site over TLS that asks in its headers for what a browser does later and elsewhere."""
+    """A TLS site whose headers ask the browser for later requests to other addresses."""
     to = f"https://127.0.0.1:{reports.port}/"
     group = json.dumps({"group": "far", "max_age": 1_000, "endpoints": [{"url": to}]})
     error = json.dumps({"report_to": "far", "max_age": 1_000, "success_fraction": 1.0, "failure_fraction": 1.0})
@@ -204,13 +204,13 @@ async def serve_asking_site(folder: Path, reports: Birds, quic: Birds) -> AsyncG
 
 
 def build_eager_flags(quic: Birds) -> tuple[str, ...]:
-    """Flags under which a browser trusts our certificate, reports at once, and wants QUIC."""
+    """Flags with which a browser trusts our certificate, reports at once, and uses QUIC."""
     forced = f"--origin-to-force-quic-on=127.0.0.1:{quic.port}"
     return ("--ignore-certificate-errors", "--short-reporting-delay", forced)
 
 
 async def provoke_traffic(page: BrowserPage, url: str, reports: Birds, quic: Birds, **wish: Any) -> None:
-    """Visits the site again and again and asks for an address over QUIC, until all birds have sung or time is up."""
+    """Visit the site repeatedly and request an address over QUIC, until all canaries are hit or time is up."""
     for number in range(3):
         await navigate_page(page, f"{url}?{number}", **wish)
     fetch = "(url) => { fetch(url, {mode: 'no-cors'}).catch(() => 0) }"

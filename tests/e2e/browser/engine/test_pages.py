@@ -192,7 +192,7 @@ async def test_a_script_whose_document_disappears_fails_at_once(open_session, si
 
 
 class SlowScripts(PageScripts):
-    """Whose page shows the next of some documents each time that they have been installed."""
+    """A session whose page shows the next of some documents at each installation."""
 
     def __init__(self, page: BrowserPage, urls: Iterable[str]) -> None:
         super().__init__(page)

@@ -27,7 +27,7 @@ class Stranger:
     _process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
-        profile = self.profile / uuid.uuid4().hex  # what was killed leaves its own locked
+        profile = self.profile / uuid.uuid4().hex  # a killed browser leaves its profile locked
         told = profile / "DevToolsActivePort"
         flags = ["--headless=new", f"--remote-debugging-port={self.port}", f"--user-data-dir={profile}"]
         flags += [] if can_sandbox() else ["--no-sandbox"]

@@ -1,4 +1,4 @@
-"""Sessions: isolated, bound to their caller, put away and woken, and gone without a trace."""
+"""Sessions are isolated, bound to their caller, parked and restored, and closed without a trace."""
 
 from pathlib import Path
 
@@ -192,7 +192,7 @@ async def test_new_tabs_are_counted_from_one(open_session, site):
 
 
 def processes_of(group: int, profile: Path) -> set[int]:
-    """All living processes of a browser: those of its group, and those that name its profile."""
+    """All living processes of a browser: those in its group, and those that name its profile."""
     found: set[int] = set()
     for folder in Path("/proc").iterdir():
         try:
@@ -227,7 +227,7 @@ async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_p
         assert processes_of(running.process.pid, running.profile.path)
     finally:
         await many.aclose()
-    with anyio.fail_after(EVENT_TIMEOUT_S):  # a process that was killed may need a moment to be gone
+    with anyio.fail_after(EVENT_TIMEOUT_S):  # a killed process may need a moment to disappear
         while processes_of(running.process.pid, running.profile.path):
             await anyio.sleep(0.01)
     assert list(temporary.glob("outrider-browser-*")) == []

@@ -1,4 +1,4 @@
-"""A person signs in in a window, and that is kept: a browser with windows, drawn nowhere."""
+"""A person signs in in a window, and the state is saved; the display is virtual."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -24,7 +24,7 @@ SIGN_IN = """() => { document.querySelector('[name=user]').value = 'ada';
 
 @pytest.fixture
 async def windows(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Browsers]:
-    """A browser that shows its windows on a display which only it can see."""
+    """A browser with windows on a virtual display."""
     monkeypatch.setenv("DISPLAY", ":none")
     browsers = Browsers(BrowserSettings(flags=WINDOWS, park_s=1, idle_s=2), site.guard, tmp_path)
     yield browsers
@@ -35,9 +35,9 @@ Person = Callable[[Session], Awaitable[None]]
 
 
 async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> LoginResult:
-    """What comes of it when that person sits before the window."""
+    """The result of a manual login by that person."""
     done: list[LoginResult] = []
-    before = {each.id for each in browsers.list_sessions()}  # one whose window was just closed is listed for a moment
+    before = {each.id for each in browsers.list_sessions()}  # just closed ones are listed for a moment
 
     def windows() -> list[Session]:
         return [each for each in browsers.list_sessions() if each.id not in before and each.url != "about:blank"]
@@ -56,7 +56,7 @@ async def signing_in(browsers: Browsers, person: Person, **wish: Any) -> LoginRe
 
 
 async def sign_in_as_ada(session: Session) -> None:
-    """Signs in and closes the window."""
+    """Sign in and close the window."""
     async with session.acquire_page() as page:
         await page.evaluate_in("", SIGN_IN)
         assert await page.loading.wait_until(lambda: page.url.endswith("/account"), EVENT_TIMEOUT_S)
@@ -72,7 +72,7 @@ async def wait_until_stored(session: Session, item: str) -> None:
 
 
 async def close_without_signing_in(session: Session) -> None:
-    """Looks at the page and closes the window."""
+    """Look at the page and close the window."""
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
@@ -99,7 +99,7 @@ async def test_a_sign_in_made_in_the_window_is_saved_and_used_by_sessions(window
 
 async def test_an_open_window_is_closed_at_the_time_limit_and_its_state_saved(windows, site):
     async def away(_: Session) -> None:
-        """Has gone for a cup of tea: the site remembers them already."""
+        """Do nothing for a while, because the site already remembers the person."""
 
     done = await signing_in(windows, away, url=f"{site.here}/remembering", seconds=1)
     assert (done.saved, done.closed, done.cookies) == (True, False, 1)

@@ -38,9 +38,9 @@ async def failures() -> AsyncGenerator[tuple[FailureSite, str]]:
 
 @pytest.fixture
 async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
-    """Opens tabs, most of which another test has left empty: a third of the cost of new ones.
+    """Open tabs; most are reused from other tests, which costs a third of new ones.
 
-    Only a tab that can be emptied is kept, so that no test meets what another has left.
+    Only a tab that can be emptied is reused, so that no test sees another test's page.
     """
     opened: list[BrowserPage] = []
 
@@ -53,7 +53,7 @@ async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
     for page in opened:
         try:
             with anyio.fail_after(EVENT_TIMEOUT_S):
-                await page.send("Page.bringToFront")  # behind another, no input is answered after a wheel turn
+                await page.send("Page.bringToFront")  # in a background tab, no input is answered after a wheel turn
                 await page.dispatch_mouse("move", 0, 0)
                 await load_url(page, "about:blank")
             IDLE_TABS.append(page)
@@ -63,7 +63,7 @@ async def tabs(chromium: Browser) -> AsyncGenerator[OpenTab]:
 
 @pytest.fixture
 def visit(tabs: OpenTab, failures: tuple[FailureSite, str]) -> OpenFailurePage:
-    """`await visit("fields.html")` or `await visit("<p>HTML of its own")`: a tab that shows it."""
+    """Open a page in a tab: `await visit("fields.html")` or `await visit("<p>some HTML")`."""
 
     async def show(name: str) -> FailurePage:
         return await show_in_tab(await tabs(), failures, name)
@@ -73,7 +73,7 @@ def visit(tabs: OpenTab, failures: tuple[FailureSite, str]) -> OpenFailurePage:
 
 @pytest.fixture
 async def revisit(tabs: OpenTab, failures: tuple[FailureSite, str]) -> OpenFailurePage:
-    """As `visit`, with all pages of the test in one tab."""
+    """Like `visit`, with all pages of the test in one tab."""
     page = await tabs()
     return lambda name: show_in_tab(page, failures, name)
 

@@ -15,7 +15,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 
 
 async def ref_of(on: FailurePage, name: str) -> str:
-    """The reference of what a snapshot calls so."""
+    """Return the reference of the element with that line in the snapshot."""
     found = re.search(
         rf'"{re.escape(name)}" ((?:e|f)[a-z]*\d+)|\[{re.escape(name)} (e\d+)',
         str(await on.snapshotter.take_snapshot("full")),
@@ -217,7 +217,7 @@ async def test_without_settling_the_press_is_verified_but_no_changes_are_reporte
     assert await on.evaluate_js("panel.hidden") is False
 
 
-# Begins to navigate after the arrival timeout, while the page is still changing.
+# Starts to navigate after the arrival timeout, while the page is still changing.
 LATE_SCRIPT = "onclick='setInterval(() => { this.append(1) }, 5); setTimeout(() => { location = `URL` }, 60)'"
 
 
@@ -244,7 +244,7 @@ async def test_a_click_to_a_silent_server_ends_and_names_the_pending_request(
             await asked.wait()
         enough.set()
     pending = f"the page is loading {base}/, which has not answered yet"
-    assert outcome.note.startswith(pending) or settle == "none"  # the press may be proven before the page leaves
+    assert outcome.note.startswith(pending) or settle == "none"  # the press may be confirmed before the page unloads
     assert not outcome.navigated
 
 

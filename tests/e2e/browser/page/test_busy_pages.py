@@ -1,4 +1,4 @@
-"""Pages that move, redraw, cover and throw while they are acted on."""
+"""Pages that move, redraw, cover elements and throw errors during actions."""
 
 import re
 
@@ -83,7 +83,7 @@ async def test_a_button_is_identified_by_its_row(visit: OpenFailurePage) -> None
         Refused, match=r'was button "Delete" in the row "Bob".* is now button "Delete" in the row "Bea"'
     ):
         await on.pointer.click(bob)
-    await on.pointer.click(bob)  # said once
+    await on.pointer.click(bob)  # reported once
     await on.pointer.click(ann)
     await on.evaluate_js("show('Cid')")
     with pytest.raises(NotFound, match='button "Delete" in the row "Cid" has left the page') as gone:

@@ -1,4 +1,4 @@
-"""Small replicas of what component libraries draw, each operated by what the outline shows."""
+"""Small replicas of widgets from component libraries, each operated by its outline."""
 
 import re
 
@@ -112,7 +112,7 @@ async def test_cells_of_a_grid_with_a_delegated_listener_have_references(visit: 
     assert await on.read_log() == ["Tagcat", "Name"]
     outline = (await on.snapshotter.take_snapshot("full")).piece.text
     assert not re.search(r"<(Plain|Deaf)", outline)
-    assert re.search(r'^ button "14" e\d+ \|$', outline, re.MULTILINE)  # its cell needs no reference beside it
+    assert re.search(r'^ button "14" e\d+ \|$', outline, re.MULTILINE)  # its cell needs no additional reference
 
 
 async def test_a_transparent_button_is_pressed_by_its_label(visit: OpenFailurePage) -> None:
@@ -196,7 +196,7 @@ async def test_a_press_lands_on_a_page_with_many_hidden_fields(visit: OpenFailur
         </div>"""
     near, far = (f"<div>{''.join(select.format(f'{place} {n}') for n in range(3))}</div>" for place in ("Near", "Far"))
     on = await visit(f"{near}<p style='height: 3000px'></p>{far}<script>log = []</script>")
-    on.page.action_log = ActionLog()  # as in every session, so that what is like the pressed element is looked at too
+    on.page.action_log = ActionLog()  # as in every session, so that elements like the pressed one are compared, too
     await on.pointer.click(await find_ref(on, 'combobox "Near 1" REF'))
     assert await on.read_log() == ["Near 1"]
     assert await on.evaluate_js("scrollY") == 0

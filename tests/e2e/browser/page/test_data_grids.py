@@ -1,4 +1,4 @@
-"""Grids of data whose cells hold values, controls and handles, and which draw their rows anew."""
+"""Data grids whose cells hold values, controls and handles, and which redraw their rows."""
 
 import re
 

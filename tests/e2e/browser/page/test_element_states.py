@@ -1,4 +1,4 @@
-"""The states of native controls and ARIA widgets, as the lines of an outline tell them."""
+"""The states of native controls and ARIA widgets in the lines of an outline."""
 
 import re
 
@@ -20,7 +20,7 @@ STATES = {
     "<button popovertarget=pop>A</button><div id=pop popover>x</div>": 'button "A" collapsed',
     "<b role=tab tabindex=0 aria-selected=true>A</b>": 'tab "A" selected',
     "<a href=/ aria-current=page>A</a>": "[A current]",
-    # What a pictograph stands for.
+    # The meaning of an icon.
     "<button title=Copy>⧉</button>": 'button "⧉" title "Copy"',
     "<a href=/ title='Add a book'><img src=data:, alt=➕></a>": '[➕ title "Add a book"]',
     "<button title=Save>OK</button>": 'button "OK"',
@@ -28,7 +28,7 @@ STATES = {
     "<table><tr><th aria-sort=descending><button>A</button><th>B<tr><td>1<td>2</table>": 'button "A" sorted descending',
     "<b role=treeitem tabindex=0 aria-level=3>A</b>": 'treeitem "A" level 3',
     "<button aria-busy=true>A</button>": 'button "A" busy',
-    # Disabled by itself, by its group, by a part around it.
+    # Disabled by itself, by its group, by an element around it.
     "<button disabled>A</button>": 'button "A" disabled',
     "<fieldset disabled><button>A</button></fieldset>": 'button "A" disabled',
     "<fieldset disabled><legend><button>A</button></legend></fieldset>": 'button "A"',
@@ -64,7 +64,7 @@ async def test_each_state_is_reported_as_the_specifications_define(visit: OpenFa
 
 
 def _shows_exactly(part: str, expected: str) -> bool:
-    """Whether a part of the outline holds what is expected, and no state after it."""
+    """Whether a part of the outline has the expected state, and no other after it."""
     return re.search(re.escape(expected) + r"\s*($|\n|\||[a-z]$)", part) is not None
 
 

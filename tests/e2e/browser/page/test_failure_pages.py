@@ -1,6 +1,6 @@
-"""The failure failures: what cannot be done is refused with its cause and the way out, and nothing is done.
+"""Impossible actions are refused with the cause and a remedy, and have no effect.
 
-`Case.reason` empty means that it must succeed; `log` is what must have reached the page.
+An empty `Case.reason` means that the action must succeed; `log` lists the events that must reach the page.
 """
 
 from collections.abc import Awaitable, Callable

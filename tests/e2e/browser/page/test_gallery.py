@@ -1,4 +1,4 @@
-"""Galleries of what libraries build: every word that a reader sees, and a reference for all that can be operated."""
+"""Galleries of library widgets: outlines have every visible word, and a reference for every control."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Fields that libraries hide under what they draw: acting on them acts on what a person sees."""
+"""Fields that libraries hide under custom controls are operated like the visible control."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A page cannot write what an outline writes: an unescaped reference is always ours."""
+"""A page cannot forge the text of an outline: an unescaped reference is always ours."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from failures.failure_site import OpenFailurePage
 from outrider.browser.protocol.frames import Frame
 from outrider.core.untrusted import clean_untrusted
 
-# As a model reads it: whatever stands alone and has a reference's form, in any alphabet that looks like Latin.
+# As a model reads it: any word with a reference's form, in any alphabet that looks like Latin.
 READ_AS_REF = re.compile(r"(?<![A-Za-z0-9_\\])(?:e[ajkqvwxz]*|f[ajkqvwxz]+)[1-9][0-9]*(?![A-Za-z0-9_])")
 CYRILLIC = str.maketrans("еахкјѵԝԛƒ℮", "eaxkjvwqfe")
 FORGED = (

@@ -1,4 +1,4 @@
-"""Pages with tens of thousands of elements or many frames: they answer, and say what is missing."""
+"""Outlines of pages with tens of thousands of elements or many frames arrive, and name the missing parts."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Mouse and keys as a person has them: points, paths, holding, the wheel."""
+"""Mouse and keys as a person uses them: points, paths, holding, the wheel."""
 
 import re
 
@@ -50,7 +50,7 @@ async def test_mouse_gestures_happen_at_the_given_points(visit: OpenFailurePage)
 
 
 async def test_a_path_is_slow_enough_for_lagging_pages(visit: OpenFailurePage) -> None:
-    # The box follows the mouse as on a spring, and stays where the button is released.
+    # The box follows the mouse with a delay, and stays where the button is released.
     spring = """<script>let goal = 10; box = 10; moves = 0; held = false;
       addEventListener('mousedown', () => held = true); addEventListener('mouseup', () => held = false);
       addEventListener('mousemove', (event) => { if (held) { goal = event.clientX; moves++; } });

@@ -1,4 +1,4 @@
-"""Names and roles of elements by the specifications, as extractInteractable tells them."""
+"""Names and roles of elements by the specifications, as `extractInteractable` returns them."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ pytestmark = pytest.mark.anyio
 
 @dataclass(frozen=True)
 class Row:
-    """HTML in which `@` marks the element that is asked about, and what is expected of it."""
+    """HTML in which `@` marks the tested element, and its expected name and role."""
 
     html: str
     expected: str
 
 
 async def read_marked(rows: list[Row], key: str, visit: OpenFailurePage) -> dict[str, str]:
-    """Show all rows on one page and return what is told of each marked element."""
+    """Show all rows on one page and return the data of each marked element."""
     marked = [row.html.replace("@", f"data-testid=m{n}").replace("#n", f"r{n}") for n, row in enumerate(rows)]
     on = await visit(f"<!doctype html><meta charset=utf-8><body>{''.join(f'<div>{html}</div>' for html in marked)}")
     found = await list_interactable(on.snapshotter, max_elements=500)
@@ -77,7 +77,7 @@ NAME_ROWS = [
     Row("<button @>Cart <i title='3 items'></i></button>", "Cart 3 items"),
     Row("<a href=/ @>Read <span role=text aria-label='the manual'>RTFM</span></a>", "Read the manual"),
     Row("<button @ aria-owns=#no>Owner</button><b id=#no>owned</b>", "Owner owned"),
-    # What style sheets write.
+    # Text from style sheets.
     Row("<style>.a1::before { content: 'New: ' }</style><button @ class=a1>Mail</button>", "New: Mail"),
     Row("<style>.a2::after { content: '→' / 'on'; display: block }</style><button @ class=a2>Go</button>", "Go on"),
     Row("<style>.a3::before { content: '\\f101' }</style><button @ class=a3>Icon</button>", "Icon"),

@@ -1,4 +1,4 @@
-"""The outline: what it holds, how it is written, and that the same element keeps its reference."""
+"""The outline has the right content and form, and an element keeps its reference."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Test the ranking of failures and the detection of robot checks."""
+"""Test the ranking of failures and the detection of bot checks."""
 
 from typing import Any
 

@@ -24,11 +24,11 @@ from support.databases import postgres
 from support.timeouts import EVENT_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
-LONG_TEXT = "ä long word " * 2_000  # more than a ring takes
+LONG_TEXT = "ä long word " * 2_000  # more than a notification holds
 
 
 class CountingDatabase(Database):
-    """A database that knows how often it was asked."""
+    """A database that counts its queries."""
 
     asked = 0
 

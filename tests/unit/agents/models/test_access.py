@@ -1,4 +1,4 @@
-"""Test which models are chosen and the errors if there is none."""
+"""Test the choice of models, and the errors if there is none."""
 
 from collections.abc import AsyncGenerator, Callable
 

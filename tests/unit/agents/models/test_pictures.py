@@ -1,4 +1,4 @@
-"""Test that agents see the pictures of tool results, in each model API's own form and within a budget."""
+"""Test that agents see pictures of tool results, in each model API's format and within a budget."""
 
 import base64
 import json

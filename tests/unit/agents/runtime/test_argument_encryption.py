@@ -15,7 +15,7 @@ UNLOCK = play_turns(
 
 
 def list_files_with(home: Path, text: str) -> list[str]:
-    """The files of this home in which the text stands as it is."""
+    """Return the files of this home that contain the text unencrypted."""
     files = [each for each in home.rglob("*") if each.is_file() and each.name != "ledger.txt"]
     return [each.name for each in files if text.encode() in each.read_bytes()]
 

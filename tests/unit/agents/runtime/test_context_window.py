@@ -39,7 +39,7 @@ FINDINGS = "Findings: tea [p01], hills [p02]."
 def read_pages(
     pages: int = PAGE_COUNT, *, summary: ModelTurn | None = None, max_bytes: int = 10**9
 ) -> Callable[[ScriptedRequest], ModelTurn]:
-    """A model that reads one page after the other; a request of more than `most` bytes is too long for it."""
+    """A model that reads one page after another; it rejects requests of more than `most` bytes."""
     read = 0
 
     def play(asked: ScriptedRequest) -> ModelTurn:
@@ -59,12 +59,12 @@ def read_pages(
 
 
 def list_step_requests(asked: list[ScriptedRequest]) -> list[ScriptedRequest]:
-    """The requests that are no summaries."""
+    """Return the requests that do not ask for a summary."""
     return [each for each in asked if "Summarise the work below" not in each.text]
 
 
 def list_calls_and_results(asked: ScriptedRequest) -> tuple[list[str], list[str]]:
-    """The calls of a request and the results in it, in order, by id."""
+    """Return the ids of the calls and of the results in a request, in order."""
     calls, results = [], []
     for message in asked.body["messages"]:
         blocks = message["content"] if isinstance(message["content"], list) else []

@@ -46,7 +46,7 @@ async def test_a_provider_that_fails_permanently_ends_the_run_and_gives_the_reas
     assert (run.status, run.stop_reason, run.answer) == ("failed", "model_error", "I begin.")
     assert run.error is not None
     assert run.error["code"] == "model_error"
-    # On a busy machine a request may have timed out before, which is tried again and named first.
+    # On a busy machine, an earlier request may have timed out; it is retried and named first.
     assert run.error["message"].endswith("compatible:scripted: HTTP 404: scripted: Bearer [key]")
 
 
@@ -104,7 +104,7 @@ async def test_untrusted_text_is_marked_as_such():
 
 
 async def test_calls_that_share_an_id_are_distinguished():
-    """The script's chat format calls every first call `call_0`: two steps use the same id."""
+    """The script's chat format names every first call `call_0`, so two steps use the same id."""
     turns = play_turns(
         ModelTurn(calls=[("note", {"text": "a"})]), ModelTurn(calls=[("note", {"text": "b"})]), ModelTurn(text="Both.")
     )

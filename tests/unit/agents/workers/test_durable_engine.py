@@ -11,7 +11,7 @@ OPEN_FILES = Path("/proc/self/fd")
 
 
 def list_open_files(folder: Path) -> list[str]:
-    """The names of files of a folder that this process has open."""
+    """Return the names of the files in a folder that this process has open."""
     targets = [each.readlink() for each in OPEN_FILES.iterdir() if each.is_symlink()]
     return [target.name for target in targets if target.is_relative_to(folder)]
 

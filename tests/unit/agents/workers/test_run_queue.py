@@ -39,7 +39,7 @@ async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGener
 
 
 async def queue_runs(database: Database, *users: str, agent: str = "tester", model: str = "acme:one") -> None:
-    """One run for each user named, in this order; a run's query is its user and its number."""
+    """Add one run for each named user, in order; a run's query is its user and its number."""
     for number, user in enumerate(users):
         conversation = await Conversations(database).create(Call(identity=user), agent, title="")
         made = build_run_row(
@@ -105,7 +105,7 @@ async def test_a_process_that_hangs_while_taking_runs_does_not_block_others(
         )
         await queue_runs(lively, "ann")
         async with anyio.create_task_group() as tasks:
-            async with lively.write() as connection:  # keeps it in the middle of its giving
+            async with lively.write() as connection:  # holds it while it hands out runs
                 await connection.execute(text("SELECT 1 FROM runs FOR UPDATE"))
                 tasks.start_soon(RunQueue(silent, NONE).take_runs, "silent", 1)
                 await wait_for_query(server, name, "SELECT count(*) FROM pg_locks WHERE NOT granted")
@@ -121,7 +121,7 @@ async def test_a_process_that_hangs_while_taking_runs_does_not_block_others(
 
 
 async def wait_for_query(server: postgres.PostgresServer, name: str, query: str) -> None:
-    """Waits until the query counts something."""
+    """Wait until the query counts at least one row."""
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         while await anyio.to_thread.run_sync(server.run_sql, query, name) == "0":
             await anyio.sleep(0.02)

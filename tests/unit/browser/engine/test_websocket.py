@@ -1,4 +1,4 @@
-"""The WebSocket transport against a server that speaks RFC 6455 by hand."""
+"""The WebSocket transport against a handwritten RFC 6455 server."""
 
 import asyncio
 from base64 import b64encode
@@ -34,7 +34,7 @@ async def accept_handshake(reader, writer, rest: bytes = b"") -> None:
 
 
 async def open_transport(url: str):
-    """Return a transport, its messages, and the reason of its loss."""
+    """Return a transport, its messages, and the reason why it was lost."""
     transport = await open_websocket(EgressGuard(), url.replace("http", "ws") + "/devtools/browser/1")
     received: asyncio.Queue[bytes] = asyncio.Queue()
     lost: asyncio.Queue[str] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""Passages: nothing is left out, places are exact, structure holds."""
+"""Passages are complete, have exact offsets, and keep the structure."""
 
 import re
 from itertools import pairwise
@@ -21,7 +21,7 @@ TEXTS = st.one_of(st.text(max_size=400), st.lists(PIECES, max_size=120).map("".j
 
 
 def join_passages(found: list[Chunk]) -> str:
-    """The whole text, put together by the passages' offsets."""
+    """Return the whole text, joined by the passages' offsets."""
     text = ""
     for chunk in found:
         assert chunk.start <= len(text) < chunk.end

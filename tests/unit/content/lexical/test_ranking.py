@@ -1,4 +1,4 @@
-"""Ranking and showing: scores between nothing and everything, and the words that made them."""
+"""Ranking and highlights: scores from 0 to 1, and the words that caused them."""
 
 import pytest
 from hypothesis import given
@@ -32,7 +32,7 @@ def test_scores_are_between_0_and_1_in_descending_order(rows, query, more: int):
 
 
 def test_scores_match_the_bm25_formula():
-    """Two chunks of 10 and 20 words, one word, by hand: idf = ln(1 + 1.5/1.5), norm = 1.2 (0.5 + 0.5 * 10/15)."""
+    """Two chunks of 10 and 20 words, computed by hand: idf = ln(1 + 1.5/1.5), norm = 1.2 (0.5 + 0.5 * 10/15)."""
     found = Candidates([Posting("c", "s", 10, {"b": 3})], 2, 30, {"b": 1})
     [(_, score)] = rank_candidates([("b",)], found)
     assert score == pytest.approx(3 / (3 + 1.2 * (0.5 + 0.5 * 10 / 15)))

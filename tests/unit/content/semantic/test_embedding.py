@@ -1,4 +1,4 @@
-"""An embedder is chosen, an endpoint is asked, and its failures become errors."""
+"""An embedder is chosen, an endpoint is called, and its failures become errors."""
 
 import json
 from collections.abc import AsyncGenerator, Callable
@@ -33,7 +33,7 @@ def embed_text(text: str) -> list[float]:
 
 @dataclass
 class Server:
-    """An embeddings API; `answers` come first, one a request, then honest ones."""
+    """An embeddings API; it returns `answers` first, one per request, then correct ones."""
 
     answers: list[Callable[[dict[str, Any]], Response]] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Installing a model: what is asked of the installer is pinned, and what came is checked."""
+"""Installing a model: versions and digests are pinned, and the downloaded files are checked."""
 
 import json
 import re

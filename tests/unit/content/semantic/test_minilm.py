@@ -1,4 +1,4 @@
-"""The generated network computes what BERT computes, and nearly the same in integers."""
+"""The generated network computes the same as BERT, and nearly the same with integers."""
 
 import json
 import math

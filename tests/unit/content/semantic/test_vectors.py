@@ -1,4 +1,4 @@
-"""Finding by meaning: every chunk gets its vector once, and what is near is found, whatever came and went."""
+"""Semantic search: every chunk gets one vector, and near chunks are found after any change."""
 
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ DIMENSIONS = 48
 
 
 class Angles:
-    """An embedder of our own: a text is a number of degrees, and its vector points there."""
+    """A test embedder: a text is a number of degrees, and its vector points in that direction."""
 
     dimensions = DIMENSIONS
     weight = 0.5

@@ -1,4 +1,4 @@
-"""Every reserved block and every form that carries an IPv4 address inside an IPv6 one."""
+"""Every reserved block, and every form of an IPv4 address inside an IPv6 address."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 

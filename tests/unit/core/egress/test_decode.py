@@ -1,4 +1,4 @@
-"""Content codings: equal to the reference for honest bodies, bounded for all others."""
+"""Content codings: equal to the reference for valid bodies, bounded for all others."""
 
 import gzip
 import zlib

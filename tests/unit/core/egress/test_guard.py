@@ -78,7 +78,7 @@ https://example.com/#@localhost https://127.0.0.1.nip.io.example.com/ https://xn
 """
 
 
-# Spellings that hold characters which a page would not show.
+# Spellings with characters that a page would not show.
 INVISIBLE = (
     "http://localhost\t/",
     "http://lo\ncalhost/",
@@ -126,7 +126,7 @@ async def test_no_legitimate_address_is_refused(subtests: pytest.Subtests):
             assert await guard.resolve_addresses(target.host, target.port)
 
 
-# What a resolver may answer, and what of it may be dialled.
+# Answers of a resolver, and the addresses in them that may be dialled.
 ANSWERS = [
     (["93.184.215.14"], ["93.184.215.14"]),
     (["2606:4700::1", "93.184.215.14"], ["2606:4700::1", "93.184.215.14"]),
@@ -185,7 +185,7 @@ async def test_the_system_resolver_says_that_a_name_does_not_exist():
     assert caught.value.code == "dns"
 
 
-# Settings, host, port, what it resolves to, whether it may be reached.
+# Settings, host, port, its resolved address, whether it may be reached.
 SETTINGS: list[tuple[dict[str, Any], str, int, str, bool]] = [
     ({"allow": ["intranet.example"]}, "intranet.example", 443, "10.0.0.1", True),
     ({"allow": ["intranet.example"]}, "wiki.intranet.example", 443, "10.0.0.1", True),
@@ -354,7 +354,7 @@ def test_adding_the_entry_from_the_hint_allows_the_address(subtests: pytest.Subt
 
 @st.composite
 def spellings(draw):
-    """An IPv4 address, and one of the ways in which a browser would understand it."""
+    """Generate an IPv4 address, and one of the spellings that a browser would understand."""
     number = draw(st.integers(0, 2**32 - 1))
     count = draw(st.integers(1, 4))
     parts = [number >> shift & 0xFF for shift in (24, 16, 8)][: count - 1]

@@ -14,7 +14,7 @@ async def test_connections_accepted_while_the_server_stops_are_served():
     address = server.sockets[0].getsockname()
     callers = [socket.create_connection(address) for _ in range(20)]
     for _ in range(2):
-        await asyncio.sleep(0)  # the loop accepts, and has made nothing of it yet
+        await asyncio.sleep(0)  # the loop has accepted it, but not handled it yet
     await stop_listening(server)
     assert len(served) == len(callers)
     for writer in served:
@@ -39,7 +39,7 @@ async def test_no_connection_is_accepted_after_the_stop():
 async def test_a_cancelled_stop_still_stops_the_server():
     server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     stopping = asyncio.create_task(stop_listening(server))
-    await asyncio.sleep(0)  # it has begun
+    await asyncio.sleep(0)  # it has started
     stopping.cancel()
     await asyncio.gather(stopping, return_exceptions=True)
     assert stopping.cancelled()

@@ -1,4 +1,4 @@
-"""The proxy for programs that dial by themselves, spoken to in plain bytes."""
+"""The proxy for programs that connect by themselves, tested with raw bytes."""
 
 import asyncio
 from base64 import b64encode
@@ -31,7 +31,7 @@ async def start_proxy(*allow, idle=20.0):
 
 
 async def send_request(proxy, line, *more, token=None, rest=""):
-    """Sends a request with the token and further headers; reads until the proxy closes."""
+    """Send a request with the token and further headers; read until the proxy closes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rsplit(":", 1)[1]))
     pair = b64encode(f"outrider:{token or proxy.token}".encode()).decode()
     head = [f"{line} HTTP/1.1", "Host: x", f"Proxy-Authorization: Basic {pair}", *more, "", rest]

@@ -1,4 +1,4 @@
-"""The cache survives damage, fills its limit and no more, and never stands in the way of reading."""
+"""The cache survives damage, respects its limit, and never prevents reading."""
 
 import logging
 import signal

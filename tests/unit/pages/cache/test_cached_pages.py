@@ -1,4 +1,4 @@
-"""The pages that the cache holds, as a list."""
+"""The list of cached pages."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

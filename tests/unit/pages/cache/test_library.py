@@ -1,4 +1,4 @@
-"""Pages that were read are found again, in any script."""
+"""Read pages are found again, in any script."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Crawling a site over real sockets: what is read, what is left out, and how it goes on."""
+"""Crawling a site over real sockets: scope, exclusions and resumption."""
 
 import itertools
 from collections.abc import AsyncGenerator
@@ -34,7 +34,7 @@ def build_page(name: str, *links: str, head: str = "") -> SiteAnswer:
 
 @dataclass
 class Place:
-    """A crawler on a site, and what it kept."""
+    """A crawler on a site, and the pages that it kept."""
 
     crawler: Crawler
     url: str
@@ -182,7 +182,7 @@ async def test_robots_txt_and_its_crawl_delay_are_respected():
         states = await here.list_states(depth=1)
     assert states["/bells"] == "skipped"
     assert "/bells" not in here.site.list_paths()
-    assert here.clock.sleeps.count(2.0) == done.tally.read + 2  # the forbidden one and the missing one have their turn
+    assert here.clock.sleeps.count(2.0) == done.tally.read + 2  # the forbidden and the missing page get their turn
 
 
 async def test_a_site_that_forbids_the_first_page_is_refused():
@@ -289,7 +289,7 @@ async def test_pages_linked_from_a_failing_page_are_not_reported_as_gone():
     async with open_crawler(dict.fromkeys(HARBOUR, shaky)) as here:
         await here.crawl()
         down.add("/boats/tern")
-        here.clock.now += 700_000  # more than a week, so that no stale copy stands in
+        here.clock.now += 700_000  # more than a week, so that no stale copy is used
         ill = await here.crawl()
         states = await here.changes()
         down.clear()

@@ -1,4 +1,4 @@
-"""Pages of books, which bear the book's name above their own headline."""
+"""Pages of books have the book's title above their own headline."""
 
 from outrider.pages.extract import extract
 

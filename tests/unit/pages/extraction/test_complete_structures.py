@@ -1,4 +1,4 @@
-"""The cut of a page keeps together what belongs together."""
+"""Related blocks of a page are kept together."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ TABLE_HTML = "<table><tr><th>Port<th>Depth<tr><td>Aber<td>4 m<tr><td>Borth<td>2 
 
 
 def list_texts_left(source: str, dropped: set[str]) -> list[str]:
-    """The texts that are kept where the cut drops these."""
+    """Return the kept texts if the classifier drops these."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     return [page.texts[at] for at in complete_tables(page, chosen)]

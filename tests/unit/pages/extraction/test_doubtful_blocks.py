@@ -15,7 +15,7 @@ DOUBTED = {"Sources", "Tables of the tides", "Lists of the lights"}
 
 
 def list_doubted_texts_left(source: str, kind: str, doubt: float, *doubted: str) -> set[str]:
-    """The doubted texts that are kept of a page of a kind."""
+    """Return the doubtful texts that are kept on a page of this kind."""
     page = cut_into_blocks(parse_html(source).body)
     likely = [0.01 if text == "Share" else doubt if text in doubted else 0.95 for text in page.texts]
     words = [float(len(text.split())) for text in page.texts]

@@ -1,4 +1,4 @@
-"""Embedded content becomes a link in its place; adverts do not."""
+"""Embedded content becomes a link at its place; adverts do not."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def extract_markdown(body: str, **options) -> str:
 
 
 def extract_embed(source: str) -> str:
-    """Extracts the part between two paragraphs."""
+    """Extract the part between two paragraphs."""
     return (
         extract_markdown(f"<p>Before it.</p>{source}<p>Behind it.</p>")
         .removeprefix("Before it.")

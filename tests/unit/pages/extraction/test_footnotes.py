@@ -1,4 +1,4 @@
-"""Footnotes, however a page makes them."""
+"""Footnotes in all usual forms of markup."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Listings as sites' own highlighters make them: exact lines, the language, no numbers and no buttons."""
+"""Listings of sites' own highlighters keep exact lines and the language, without numbers and buttons."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def extract_markdown(body: str) -> str:
 
 
 def build_rows(number: str, line: str, between: str = "") -> str:
-    """A table of numbered lines, by the attributes of its cells."""
+    """Build a table of numbered lines with these attributes of its cells."""
     return "<table>" + "".join(
         f"<tr><td {number} data-line-number={at}></td>{between}<td {line}>{text}</td></tr>"
         for at, text in enumerate(CODE.split("\n"), 1)

@@ -1,4 +1,4 @@
-"""Listings that pages make without a pre, and what stands in listings without being code."""
+"""Listings without a `pre` element, and content of listings that is not code."""
 
 import pytest
 

@@ -10,7 +10,7 @@ def extract_markdown(body: str) -> str:
 
 
 def render_table(*cells: str) -> list[str]:
-    """The line below a table's head, by the attributes of its columns."""
+    """Return the line below a table's header, given its columns' attributes."""
     row = "".join(f"<td {cell}>{at}" for at, cell in enumerate(cells))
     source = f"<table><tr>{'<th>x' * len(cells)}</tr><tr>{row}<tr>{row}</table>"
     return extract_markdown(source).splitlines()[1].strip("| ").split(" | ")

@@ -1,4 +1,4 @@
-"""The main content of pages: what is kept, what it looks like, and that nothing breaks it."""
+"""The main content of pages: choice, form and robustness."""
 
 import json
 
@@ -205,7 +205,7 @@ def test_a_pathological_source_is_thinned_without_losing_text():
 
 
 def test_an_equals_sign_at_the_end_of_a_value_does_not_start_another_value():
-    """Base64 ends with it: the value does not go on to the next quotation mark."""
+    """Base64 ends with it, so the value does not continue to the next quotation mark."""
     picture = b"<picture><source srcset='data:image/svg+xml;base64,PHN2Zz4=' />"
     text = b"<p>Sixty years of light, and it's all here.</p>" * 500
     source = picture + text + b"</picture>"

@@ -15,7 +15,7 @@ TEASER = "<p>Eight boats that sank in sight of the town</p>"
 
 
 def list_article_texts(source: str, dropped: set[str], doubted: dict[str, float]) -> list[str]:
-    """The texts that stay of an article whose cut drops these, and is in doubt about those."""
+    """Return the texts of an article that stay if some are dropped and others are doubtful."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     likely = [doubted.get(text, 0.95) for text in page.texts]
@@ -80,7 +80,7 @@ def test_the_best_guess_is_kept_if_no_block_is_certain():
 
 
 def list_page_texts(source: str, kind: str, doubted: str) -> list[str]:
-    """The texts that are kept of a page of a kind, on which one block is rather content than not, but hardly."""
+    """Return the kept texts of a page of this kind with one block that is barely content."""
     page = cut_into_blocks(parse_html(source).body)
     likely = [0.0 if text == "Share" else 0.55 if text == doubted else 0.95 for text in page.texts]
     words = [float(len(text.split())) * 10 for text in page.texts]
@@ -105,7 +105,7 @@ def test_a_listing_page_of_long_paragraphs_in_one_element_is_cut_like_an_article
 
 
 def remains_of(source: str, dropped: set[str], kind: str = "article") -> list[str]:
-    """The texts that remain where the cut drops these."""
+    """Return the remaining texts if the classifier drops these."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     return [page.texts[at] for at in drop_dangling_pointers(page, chosen, kind)]

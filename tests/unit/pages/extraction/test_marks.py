@@ -1,4 +1,4 @@
-"""Marks of Markdown are where a parser of CommonMark finds them, and nowhere else."""
+"""Markdown marks are exactly where a CommonMark parser finds them."""
 
 import pytest
 

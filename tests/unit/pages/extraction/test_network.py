@@ -1,4 +1,4 @@
-"""The first layer of a network, taken apart, says what it says as a whole."""
+"""The split first layer of a network gives the same result as the whole one."""
 
 import numpy as np
 import pytest

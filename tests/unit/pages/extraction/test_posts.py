@@ -11,7 +11,7 @@ BODY = "What the post says"
 
 
 def authors_of(*heads: str) -> list[str]:
-    """The authors told of posts that begin so, of two if one beginning is given, if only their bodies are kept."""
+    """Return the authors of posts with these heads if only the bodies are kept; one head is used twice."""
     heads = heads if len(heads) > 1 else heads * 2
     posts = [f"<div class=post>{head}<div class=text><p>{BODY}</p></div></div>" for head in heads]
     page = cut_into_blocks(parse_html("".join(posts)).body)
@@ -76,7 +76,7 @@ def test_a_number_of_a_post_is_not_a_name():
 
 
 def list_heads(source: str) -> list[str]:
-    """Lists the heads of posts of which only the bodies are kept."""
+    """List the heads of posts if only their bodies are kept."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text == BODY]
     return list(map(str, build_post_heads(page, chosen, find_posts(page, chosen)).values()))

@@ -15,7 +15,7 @@ THREE = "It was cheaper than a new pipe, and far cheaper than the cellars that w
 
 
 def list_texts_left(source: str) -> list[str]:
-    """The texts that are left where all blocks are chosen."""
+    """Return the remaining texts if all blocks are chosen."""
     page = cut_into_blocks(parse_html(source).body)
     words = np.array([len(text.split()) for text in page.texts], np.float32)
     return [page.texts[at] for at in drop_duplicates(page, list(range(len(page.texts))), words)]

@@ -1,4 +1,4 @@
-"""Sections as their authors made them: what the cut of a page must not take from its headings."""
+"""Sections keep their headings when a page's blocks are chosen."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ CLASS = (
 
 
 def list_completed_texts(source: str, dropped: set[str], kind: str = REFERENCE, likely: float = 0.2) -> list[str]:
-    """The texts that are kept where the cut drops these, of which each is so likely."""
+    """Return the kept texts if the classifier drops these, each with this probability."""
     page = cut_into_blocks(parse_html(source).body)
     chosen = [at for at, text in enumerate(page.texts) if text not in dropped]
     likelihoods = np.array([likely if text in dropped else 0.9 for text in page.texts], np.float32)

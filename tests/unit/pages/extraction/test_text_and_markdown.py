@@ -1,4 +1,4 @@
-"""The text of a document and its Markdown hold the same words in the same order."""
+"""A document's text and Markdown have the same words in the same order."""
 
 import re
 
@@ -20,7 +20,7 @@ SPAN = re.compile(rb"(?:row|col)span", re.IGNORECASE)
 
 
 def list_shown_words(markdown: str) -> list[str]:
-    """The words of Markdown: without addresses, fences, numbers of items, boxes of tasks and marks."""
+    """Return the words of Markdown, without addresses, fences, item numbers, task boxes and marks."""
     text = TASK.sub(r"\1", markdown)
     for link in sorted(find_links(text), key=lambda each: -each.start):
         text = text[: link.start] + text[slice(*link.label)] + text[link.end :]
@@ -37,7 +37,7 @@ def test_text_and_markdown_agree(subtests: pytest.Subtests):
                     list_shown_words(read.markdown),
                     WORD_PATTERN.findall(MARK.sub("", FENCE.sub("", read.text))),
                 )
-                if SPAN.search(source):  # what spans rows stands in each of them
+                if SPAN.search(source):  # cells that span rows are repeated in each of them
                     rest = iter(markdown)
                     assert all(word in rest for word in text)
                 else:

@@ -11,7 +11,7 @@ FLASH = "type=application/x-shockwave-flash"
 
 
 def read(source: str) -> str:
-    """Read a whole page between two paragraphs, of which only what is between them is returned."""
+    """Read a whole page, and return only the text between its two added paragraphs."""
     markdown = extract(f"<p>Before it.</p>{source}<p>After it.</p>", url="https://site.example/", main=False).markdown
     return " ".join(markdown.split()).removeprefix("Before it.").removesuffix("After it.").strip()
 

@@ -1,4 +1,4 @@
-"""Bytes become the text their author wrote, whatever their server says."""
+"""Bytes become the text that their author wrote, even if the server declares otherwise."""
 
 from unicodedata import normalize
 
@@ -176,7 +176,7 @@ def test_binary_data_with_zero_bytes_is_not_wide_text(body: bytes):
     assert detect_wide_charset(body) == ""
 
 
-# The beginning of a text in each of these languages, as old programs of Windows, DOS and the Macintosh kept it.
+# The beginning of a text in each of these languages, as old Windows, DOS and Macintosh programs stored it.
 UNDECLARED = {
     "fr": "Le phare a été bâti à l'entrée du port, où la mer est très dangereuse. Les pêcheurs français l'ont réclamé.",
     "de": "Der Leuchtturm steht über der Mündung, wo große Schiffe früher häufig auf Grund liefen. Er wäre nötig.",

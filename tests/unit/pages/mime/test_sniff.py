@@ -1,4 +1,4 @@
-"""A body is read as what it is, not as what it is called."""
+"""A body is read by its content, not by its name."""
 
 import pytest
 

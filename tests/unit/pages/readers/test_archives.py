@@ -113,7 +113,7 @@ def test_a_truncated_archive_is_read_as_far_as_it_goes_and_says_so():
 
 
 def build_streamed_zip(files: dict[str, bytes]) -> bytes:
-    """A zip archive as programs write it that cannot seek: sizes follow the files."""
+    """Build a zip archive as written without seeking: sizes follow the files."""
 
     class Pipe(io.RawIOBase):
         def __init__(self) -> None:

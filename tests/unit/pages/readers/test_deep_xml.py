@@ -1,4 +1,4 @@
-"""XML formats report elements that are nested too deeply to be read."""
+"""Readers of XML formats report elements that are nested too deeply."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""Excel workbooks from before 2007, damaged, old and odd ones included.
+"""Excel workbooks from before 2007, including damaged, old and unusual ones.
 
-`book.xls.xz` is what `make.py` beside it makes with openpyxl, as LibreOffice saves it; `lights.xls` is written by xlwt.
+`make.py` next to it makes `book.xls.xz` with openpyxl, and LibreOffice saves it; xlwt writes `lights.xls`.
 """
 
 import lzma
@@ -42,7 +42,7 @@ def build_link(bottom: int, right: int, target: bytes = LINK) -> bytes:
 
 
 def build_records(*sheets: bytes, version: int = EXCEL_97, more: bytes = b"") -> bytes:
-    """A workbook of sheets called A, B and so on, without a file system around it."""
+    """Build a workbook of sheets called A, B and so on, without a compound file around it."""
 
     def head(places: list[int]) -> bytes:
         mark = b"\0" if version == EXCEL_97 else b""
@@ -66,7 +66,7 @@ def build_records(*sheets: bytes, version: int = EXCEL_97, more: bytes = b"") ->
 
 
 def build_compound_file(stream: bytes) -> bytes:
-    """The records in the file system of another workbook, by the name they had in Excel 5 and 95."""
+    """Put the records into another workbook's compound file, under the name of Excel 5 and 95."""
     size = LIGHTS.find(b"\xfd\xff\xff\xff", 512) // 512 * 512 - 512
     old, new = ("\0".join(name) + "\0" for name in ("Workbook", "Book"))
     entry = LIGHTS.find(old.encode())
@@ -111,7 +111,7 @@ def test_numbers_of_every_length_are_read():
 
 
 def test_an_encrypted_workbook_is_reported():
-    protected = struct.pack("<HH", 0x2F, 2)  # where a harmless record of the same length stands otherwise
+    protected = struct.pack("<HH", 0x2F, 2)  # where there is usually a harmless record of the same length
     harmless = struct.pack("<HH", 0x42, 2)
     assert harmless in LIGHTS
     with pytest.raises(Refused) as caught:
@@ -125,7 +125,7 @@ def test_a_truncated_workbook_is_read_or_reported_as_broken(share: float):
 
 
 def test_a_workbook_with_a_missing_end_says_so():
-    place = LIGHTS.find("Workbook".encode("utf-16-le")) + 120  # where the directory tells the length of the stream
+    place = LIGHTS.find("Workbook".encode("utf-16-le")) + 120  # where the directory has the length of the stream
     longer = struct.pack("<L", struct.unpack_from("<L", LIGHTS, place)[0] + 5_000)
     cut = read_document(LIGHTS[:place] + longer + LIGHTS[place + 4 :])
     assert cut.markdown.endswith("| Tern | 12.5 |\n\n(the end of this file is missing)")

@@ -188,7 +188,7 @@ TOKENS = st.one_of(
 
 
 def build_nested(tokens: list[str | tuple[str, str, str]]) -> str:
-    """Elements and texts in one another; an empty token ends the element at hand."""
+    """Build nested elements and texts; an empty token ends the current element."""
     made, opened = "", []
     for token in tokens:
         if isinstance(token, tuple):

@@ -1,4 +1,4 @@
-"""Monospaced text and code styles become code where the rest is proportional."""
+"""Monospaced text and code styles become code if the rest is proportional."""
 
 import pytest
 

@@ -29,7 +29,7 @@ except NotConfigured as error:
 
 
 def read_legacy(body: bytes) -> Document:
-    """A workbook as the extra reads it, as it reads those of Excel 95."""
+    """Read a workbook with the extra, which also reads those of Excel 95."""
     return reader.read(ReaderInput(body, "https://a.b/x.xls", "application/vnd.ms-excel"))
 
 

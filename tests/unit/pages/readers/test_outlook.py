@@ -117,7 +117,7 @@ def test_an_appointment_shows_its_time():
 
 
 def pack_rtf(rtf: bytes) -> bytes:
-    """RTF as Exchange packs it, without any copies: eight letters behind each byte of zeros."""
+    """Compress RTF like Exchange but without copies: eight letters after each zero byte."""
     body = b"".join(b"\0" + rtf[at : at + 8] for at in range(0, len(rtf), 8))
     return struct.pack("<LL4sL", len(body) + 12, len(rtf), b"LZFu", 0) + body
 

@@ -1,4 +1,4 @@
-"""Documents over HTTP: wrong types, sizes past the limits, fragments."""
+"""Documents over HTTP: wrong types, excessive sizes, fragments."""
 
 import pytest
 
@@ -78,7 +78,7 @@ async def test_a_page_fragment_is_not_part_of_the_cache_key():
 
 async def test_a_slow_document_is_not_reported_as_a_server_failure():
     slow = build_positioned_pdf([(10, 9 * (at % 80), 8, f"{at} " + "word " * 40) for at in range(8_000)])
-    limit_s = scale_to_load(0.5)  # to fetch it takes a tenth of that, and to read it four times as long
+    limit_s = scale_to_load(0.5)  # fetching it takes a tenth of that, and reading it four times as long
     async with open_pages(FakeSite({"/a.pdf": SiteAnswer(slow, "application/pdf")}), timeout_s=limit_s) as (pages, url):
         with pytest.raises(Refused) as caught:
             await pages.read(f"{url}/a.pdf")

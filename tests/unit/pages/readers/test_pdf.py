@@ -34,7 +34,7 @@ def test_gaps_that_align_are_a_table():
 
 
 def draw_figures(y: int, *given: str, size: int = 10) -> list[tuple[int, int, int, str]]:
-    """Figures that end at 400, 470 and 540 points; digits are .556 of the size wide, commas and brackets about half."""
+    """Place figures that end at 400, 470 and 540 points; digits are .556 em wide, commas and brackets about half."""
     wide = [sum(0.556 if sign.isdigit() else 0.3 for sign in text) * size for text in given]
     return [
         (round(400 + 70 * at - width), y, size, text) for at, (text, width) in enumerate(zip(given, wide, strict=True))

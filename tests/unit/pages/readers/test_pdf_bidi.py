@@ -1,4 +1,4 @@
-"""PDF lines of right-to-left scripts are read correctly, however they are stored."""
+"""PDF lines of right-to-left scripts are read correctly in any storage order."""
 
 import random
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from outrider.pages.readers.pdf_layout.bidi import PlacedLetter, is_rtl_text, to
 from support.documents.office_files import read_document
 from support.documents.pdf_files import build_unicode_pdf
 
-# As it is read, and as it is seen from the left to the right (UAX 9), one sign a letter.
+# In logical order, and in visual order from left to right (UAX 9), one sign per letter.
 BIDI_LINES = {
     "a name of several words": ("המגדלור Wend Harbour נבנה", "הנבנ Wend Harbour רולדגמה"),
     "a number and a comma": ("במרץ 2026, והיא", "איהו ,2026 ץרמב"),
@@ -27,7 +27,7 @@ BIDI_LINES = {
 
 
 def place_letters(text: str) -> list[PlacedLetter]:
-    """Letters side by side, five points each, spaces as they are."""
+    """Place letters side by side, five points each, with the given spaces."""
     return [PlacedLetter(letter, at, at * 5.0, at * 5.0 + 5, at * 5.0) for at, letter in enumerate(text)]
 
 
@@ -60,7 +60,7 @@ def test_vowel_points_follow_their_letters_and_lam_precedes_alef():
 
 
 def place_rows(*shown: str) -> Iterator[tuple[float, float, str]]:
-    """Lines that end at the right edge, word by word from the left."""
+    """Build lines that end at the right edge, word by word from the left."""
     for number, line in enumerate(shown):
         left = 500 - 5.0 * len(line)
         for word in line.split(" "):

@@ -14,7 +14,7 @@ def strip_page_line(text: str) -> str:
 
 
 def read_pages(heads: list[list[tuple[int, int, int, str]]]) -> str:
-    """The Markdown of pages of two lines each under these heads."""
+    """Return the Markdown of pages with two lines each below these headers."""
     made = [[*head, (72, 700, 11, LOREM), (72, 687, 11, f"bell {at} rings.")] for at, head in enumerate(heads)]
     return read_document(build_positioned_pdf(*made)).markdown
 
@@ -151,7 +151,7 @@ def test_mathematical_letters_and_characters_beyond_the_bmp_are_read():
 def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
     text = [(72, 700 - 13 * at, 10, f"{at} {LOREM}") for at in range(9)]
     goes_on = [(72, 700 - 13 * at, 10, LOREM.lower()) for at in range(9)]
-    cases = [  # what stands at an edge, the text, and whether the former goes
+    cases = [  # the line at an edge, the text, and whether the line is removed
         ([(72, 770, 10, "Tides of the coast"), (500, 770, 10, "17")], text, True),
         ([(72, 30, 10, "Report to the council"), (500, 30, 10, "Page 3 of 12")], text, True),
         ([(290, 30, 10, "A-12")], text, True),

@@ -1,6 +1,6 @@
 """PowerPoint presentations from before 2007.
 
-`deck.ppt.xz` is what `make.py` beside it makes with python-pptx, as LibreOffice saves it.
+`make.py` next to it makes `deck.ppt.xz` with python-pptx, and LibreOffice saves it.
 """
 
 import lzma

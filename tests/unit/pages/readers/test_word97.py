@@ -18,7 +18,7 @@ DOC = (Path(__file__).parents[3] / "data" / "documents" / "tides.doc").read_byte
 
 
 def build_fib() -> int:
-    """Where the main stream begins, whose first bytes tell what the file is."""
+    """Return the offset of the main stream, whose first bytes identify the file."""
     return next(at for at in range(512, len(DOC), 512) if DOC.startswith(b"\xec\xa5", at))
 
 
@@ -84,7 +84,7 @@ def test_a_cyclic_chain_of_sectors_is_reported_as_broken():
 
 
 def build_word6(*paragraphs: tuple[str, bytes]) -> bytes:
-    """A file of Word 6: texts in CP1251 with the group of properties of each, which begins with a style."""
+    """Build a Word 6 file: texts in CP1251, each with a property group that begins with a style."""
     texts = [text.encode("cp1251") for text, _ in paragraphs]
     body = b"".join(texts)
     edges = [0x400, *(0x400 + sum(map(len, texts[: count + 1])) for count in range(len(texts)))]
@@ -125,6 +125,6 @@ def test_an_embedded_document_is_not_taken_for_the_outer_one():
     streams = {name: files.read(name) for name in ("WordDocument", "1Table", "0Table")}
     streams = {name.lower(): stream for name, stream in streams.items() if stream}
     embedded = {"WordDocument": b"\xec\xa5".ljust(0x300, b"\x00")}
-    # The embedded one comes first in the directory, and names may be in any case.
+    # The embedded file comes first in the directory, and names may be in any case.
     body = build_compound_file({"A": embedded, **streams})
     assert "The **old** light" in read_document(body, "x.doc").markdown

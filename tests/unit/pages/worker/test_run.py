@@ -1,4 +1,4 @@
-"""A reader that misbehaves costs its own document and nothing else."""
+"""A misbehaving reader only loses its own document."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ async def test_an_isolated_reader_does_not_inherit_our_environment():
     )
     names = document.markdown.split()
     assert "PATH" in names
-    assert "PYTEST_CURRENT_TEST" in os.environ  # as any other name: it was there when the process began
+    assert "PYTEST_CURRENT_TEST" in os.environ  # like any other name: it existed when the process started
     assert "PYTEST_CURRENT_TEST" not in names
 
 

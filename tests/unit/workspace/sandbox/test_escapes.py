@@ -1,6 +1,6 @@
-"""Nothing gets out of a sandbox: each way that we know is tried from inside, at each level that claims to hold it.
+"""Nothing escapes from a sandbox: all known ways are tried from inside, at each level that claims to stop them.
 
-Where a level cannot be had on this machine (no bubblewrap, namespaces forbidden), its tests say so and are skipped.
+If this machine lacks a level (no bubblewrap, namespaces forbidden), its tests are skipped with the reason.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(not is_supported(), reason="there are sandboxes 
 
 
 class World:
-    """A readable workspace and its surroundings: only the sandbox keeps code inside."""
+    """A readable workspace and its surroundings, so that only the sandbox keeps code inside."""
 
     def __init__(self, folder: Path, level: IsolationLevel) -> None:
         folder.chmod(0o755)
@@ -135,7 +135,7 @@ def find_results(
 
 
 async def run_attempts(world: World, level: IsolationLevel, abi: int | None) -> dict[str, str]:
-    """Runs all attempts in one execution (each is a process of its own)."""
+    """Run all attempts in one execution, each in its own process."""
     os.environ["OUTRIDER_CANARY"] = CANARY
     backends = [LandlockBackend(abi)] if abi else None
     sandbox = Sandbox(CodeSettings(isolation=level), backends=backends)
@@ -163,7 +163,7 @@ HELD_BY: list[tuple[IsolationLevel, int | None, str]] = [
     ("namespaces", None, name) for name in sandbox_escapes.ATTEMPTS
 ]
 HELD_BY += [("landlock", None, name) for name in BY_LANDLOCK]
-HELD_BY += [("landlock", 1, name) for name in BY_LANDLOCK]  # what Linux 5.13 has, with a filter that does more
+HELD_BY += [("landlock", 1, name) for name in BY_LANDLOCK]  # the version of Linux 5.13, whose filter then does more
 
 
 def test_code_cannot_escape(subtests: pytest.Subtests, outcomes: dict[str, dict[str, str]], shared_folder: Path):

@@ -39,14 +39,14 @@ def sandbox_workspace(sandbox: Sandbox) -> Generator[SandboxWorkspace]:
 
 
 def require_process_limit(sandbox_workspace: SandboxWorkspace) -> None:
-    """Root's own processes are not limited in number."""
+    """The number of root's own processes is not limited."""
     if sandbox_workspace.sandbox.settings.isolation == "none" and os.geteuid() == 0:
         pytest.skip("needs a user other than root, for whom the kernel has no such limit without isolation")
 
 
 @pytest.fixture
 def mark() -> str:
-    """A unique number of seconds to sleep, by which processes are found."""
+    """Return a unique number of seconds to sleep, by which processes can be found."""
     return f"60{uuid.uuid4().int % 1_000_000}"
 
 
@@ -69,7 +69,7 @@ except (BlockingIOError, OSError) as error:
     print(type(error).__name__)
 print(len(children))
 """
-    # Code that runs as the user of the tests gets as many more as other processes of the user end meanwhile.
+    # Code that runs as the tests' user gets one more for each other process of the user that ends meanwhile.
     own_threads = count_threads(None) if os.geteuid() else 0
     ended = await sandbox_workspace.run_python(code, limits=ResourceLimits(processes=30))
     name, count = ended.stdout.text.split()
@@ -233,7 +233,7 @@ async def test_a_cancelled_call_leaves_nothing(sandbox_workspace: SandboxWorkspa
 async def test_unread_input_does_not_block_the_program(sandbox_workspace: SandboxWorkspace):
     with anyio.fail_after(EVENT_TIMEOUT_S):
         ended = await sandbox_workspace.run_python("print('done')", stdin=b"x" * 5_000_000)
-        gc.collect()  # asyncio reports errors that went unread when it is rid of them, and reports fail the test
+        gc.collect()  # asyncio reports unread errors when it drops them, and such reports fail the test
         await anyio.lowlevel.checkpoint()
     assert ended.stdout.text == "done\n"
 

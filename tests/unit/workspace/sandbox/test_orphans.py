@@ -1,4 +1,4 @@
-"""Processes that the server has started die with it, at any delay."""
+"""Processes that the server has started die with it, at any moment."""
 
 import os
 import random
@@ -118,7 +118,7 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
     tmp_path.chmod(0o755)
     plan = backend.build_plan(Job(tmp_path, lambda _: ["/bin/sleep", mark]), find_unused_uid(tmp_path), None)
     info_write = plan.child_fds[0]
-    fill_pipe(info_write)  # there bubblewrap tells its child's PID, just before it lets the child go on
+    fill_pipe(info_write)  # bubblewrap reports its child's PID there, just before it lets the child continue
     with start_process(
         plan.command, env=plan.environ, pass_fds=plan.child_fds, stdin=subprocess.PIPE, start_new_session=True
     ) as launcher:
@@ -127,7 +127,7 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
                 if launcher.poll() is not None:
                     skip_level("namespaces", "bubblewrap does not start")
                 await anyio.sleep(0.01)
-        plan.release()  # as the kernel does when the server dies
+        plan.release()  # like the kernel when the server dies
         with anyio.fail_after(EVENT_TIMEOUT_S):
             while find_processes_with(mark):
                 await anyio.sleep(0.01)
@@ -136,7 +136,7 @@ async def test_a_server_that_dies_before_bubblewrap_has_mapped_its_user_leaves_n
 
 @contextmanager
 def start_process(command: Sequence[str], **options: Any) -> Generator[subprocess.Popen[str]]:
-    """Starts a process that is killed at the end: a test that fails must not wait for it."""
+    """Start a process that is killed at the end, so that a failing test does not wait for it."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as process:
         try:
             yield process
@@ -145,7 +145,7 @@ def start_process(command: Sequence[str], **options: Any) -> Generator[subproces
 
 
 def find_bubblewraps(mark: str) -> set[int]:
-    """Processes of bubblewrap: the command line of the launcher and its children has the mark in hexadecimal digits."""
+    """Find bubblewrap's processes by the hexadecimal mark in the command lines of launcher and children."""
     return set(find_processes_with(mark)) - set(find_processes_with(mark.encode().hex()))
 
 

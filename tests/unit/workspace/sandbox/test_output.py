@@ -1,4 +1,4 @@
-"""Output is taken whole, and kept within its limit: the beginning and the end."""
+"""All output is read, and its beginning and end are kept within the limit."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The limit of processes holds where the kernel counts threads that the server cannot see."""
+"""The process limit also works if the kernel counts threads that the server cannot see."""
 
 import os
 import re
@@ -55,7 +55,7 @@ def build_user_command(uid: int, *options: str) -> list[str]:
 
 @contextmanager
 def run_threads_of(uid: int) -> Generator[None]:
-    """Run 200 threads of a user, as a neighbouring container with the same users may."""
+    """Run 200 threads of a user, like another container with the same users."""
     command = [*build_user_command(uid, *READ_ALL), sys.executable, "-I", "-S", "-c", THREADS]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as neighbour:
         assert neighbour.stdout

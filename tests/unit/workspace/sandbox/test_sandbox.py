@@ -1,4 +1,4 @@
-"""The best sandbox is chosen, and its absence is explained."""
+"""The best sandbox is chosen, and a missing one is explained."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The filter of system calls, run here as the kernel would, for every machine that one can be made for."""
+"""The system call filter, run here like in the kernel, for every supported machine."""
 
 import errno
 import struct
@@ -12,7 +12,7 @@ ALLOWED, KILLED = "allowed", "killed"
 
 
 def run_filter(program: bytes, call: int, *arguments: int, arch: int) -> str | int:
-    """Runs the filter on a call: allowed, killed, or the number of the error."""
+    """Run the filter on a call; return allowed, killed, or the error number."""
     data = struct.pack("=IIQ6Q", call, arch, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
     at, value = 0, 0

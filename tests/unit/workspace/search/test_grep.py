@@ -1,4 +1,4 @@
-"""Both engines find the same lines, no pattern hangs, and the workspace is not left."""
+"""Both engines find the same lines, no pattern hangs, and searches stay in the workspace."""
 
 import threading
 from pathlib import Path
@@ -14,7 +14,7 @@ from outrider.workspace.search.pattern import compile_pattern
 
 pytestmark = pytest.mark.anyio
 needs_ripgrep = pytest.mark.skipif(find_ripgrep() is None, reason="needs ripgrep: apt-get install ripgrep")
-ENGINES = list(dict.fromkeys([find_ripgrep(), None]))  # Python alone where there is no ripgrep
+ENGINES = list(dict.fromkeys([find_ripgrep(), None]))  # only Python if ripgrep is missing
 TEXT_FILES = {
     "a.txt": b"foo\r\nbar foo\r\n\r\nlast",
     "sub/b.py": "déjà vu\nFOO(1)\n\tfoo\x1c\n²½ ſ K\n".encode(),
