@@ -50,7 +50,7 @@ class Questions:
         message: str,
         details: Mapping[str, Any] | None = None,
     ) -> Question:
-        """Save a question, or return the one that was saved before for the same call of the run.
+        """Save a question, or return the same call's earlier one.
 
         Args:
             run: The run that asks.

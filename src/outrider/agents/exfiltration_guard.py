@@ -117,7 +117,10 @@ def _iter_sent(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments as the tool understands them, which may be in a wrapper or under other names."""
+    """Return the arguments as the tool reads them.
+
+    They may be in a wrapper or under other names.
+    """
     required = [name for name, field in tool.parameters.model_fields.items() if field.is_required()]
     try:
         return tool.read_arguments(arguments, dict.fromkeys(required, "-")).arguments

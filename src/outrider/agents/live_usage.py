@@ -16,7 +16,10 @@ from outrider.core.database.database import Database
 
 
 def load_live_usage(connection: Connection, *conditions: ColumnElement[bool]) -> dict[str, RunUsage]:
-    """Return the usage of the active runs that fit the conditions and have taken a step, by run id."""
+    """Return the usage of matching active runs by run id.
+
+    Only runs that have taken a step are included.
+    """
     query = select(steps.c.run_id, steps.c.usage).join_from(steps, runs, steps.c.run_id == runs.c.id)
     query = query.where(steps.c.kind == "model", runs.c.status.in_(ACTIVE_STATUSES), *conditions)
     live: dict[str, RunUsage] = {}

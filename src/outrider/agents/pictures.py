@@ -16,7 +16,7 @@ PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 
 def explain_hidden_pictures(content: Sequence[ResultBlock], *, sees_pictures: bool) -> dict[int, str]:
-    """Return why pictures of a result are not shown to the agent, by their index in the content."""
+    """Explain hidden pictures of a result, by their content index."""
     max_result_pictures = 4
     reasons: dict[int, str] = {}
     shown_count = 0
@@ -55,7 +55,10 @@ def _explain_hidden(block: ImageBlock, *, sees_pictures: bool) -> str:
 
 
 def _read_size(data: bytes) -> tuple[int, int]:
-    """Return width and height of a PNG or JPEG; zeros for others, and for broken ones, which the provider refuses."""
+    """Return a PNG's or JPEG's width and height.
+
+    Others, and broken ones, give zeros, and the provider refuses them.
+    """
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return width, height

@@ -162,7 +162,7 @@ class RunService:
         return await self._rows.get(run_id)
 
     async def _resume_if_unblocked(self, run: Run) -> None:
-        """Resume a run that has just blocked, if all questions that it waits for are decided by now."""
+        """Resume a blocked run if all of its questions are decided."""
         tree = {run.id, *(child.id for child in await self._rows.list_descendants(run.id))}
         pending = await self.questions.list_pending(run.root_run_id)
         if not any(question.run_id in tree for question in pending):
@@ -260,7 +260,7 @@ class RunService:
             return "client", call.client_model
 
     def _compute_budgets(self, agent: Agent, call: Call, budget: Budgets | None) -> Budgets:
-        """Combine the budgets of agent and settings, limited by the caller and by the rest of the parent run."""
+        """Combine the budgets of agent, settings, caller and parent run."""
         defaults = self._settings.budgets
         budgets = agent.budgets.clamp_to(defaults) if agent.origin == "workspace" else agent.budgets.fill_from(defaults)
         if budget:

@@ -53,7 +53,7 @@ class RunSteps:
         self._executor = executor
 
     async def start_step(self, run: Run, key: str, number: int, tool: str, arguments: Any) -> ToolStep:
-        """Save that a tool is about to be called, or load the step that an earlier attempt saved.
+        """Save a pending tool call, or load an earlier attempt's step.
 
         Raises AttemptSuperseded.
         """

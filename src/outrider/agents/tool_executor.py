@@ -197,7 +197,10 @@ class ToolExecutor:
         return output, sources, _extract_files(result)
 
     async def _mark_resumed(self, name: str, step: ToolStep, call: Call) -> None:
-        """Mark a paused call as started again, so that it is not repeated if the process dies during it."""
+        """Mark a paused call as started again.
+
+        It is then not repeated if the process dies during it.
+        """
         tool = self._find_tool(name)
         if tool is None or step.outcome != "asks" or _is_repeatable(tool):
             return
@@ -246,7 +249,10 @@ class ToolExecutor:
     async def _ask_person(
         self, tool: Tool | None, arguments: Mapping[str, Any], step: ToolStep, need: AnswerNeeded, seconds: float
     ) -> None:
-        """Save the question of a call, unless a run below it has saved it, and pause the step."""
+        """Save the question of a call, and pause the step.
+
+        A run below may have saved the question already.
+        """
         assert tool is not None
         if not need.questions:
             question = await self._questions.ask(

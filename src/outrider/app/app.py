@@ -152,7 +152,9 @@ class App:
         return next((each.place for each in list_running(self.loaded.settings.data_dir)), "")
 
     def build_servers(self) -> "dict[str, Server[Any]]":
-        """Return the servers for HTTP: all tools under an empty name, each toolset under its name and aliases.
+        """Return the HTTP servers by name.
+
+        All tools have the empty name; each toolset has its name and aliases.
 
         Raises NotConfigured if the settings let clients choose folders of this machine.
         """

@@ -179,7 +179,10 @@ class Container:
         )
 
     def release_shared(self) -> None:
-        """Release the shared components of an app that could not be built, before any of them was opened."""
+        """Release the shared components of an app that was not built.
+
+        None of them has been opened.
+        """
         while self._acquired:
             self.shared.release(self._acquired.pop())
 

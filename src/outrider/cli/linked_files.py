@@ -61,7 +61,9 @@ def _write_file(data: bytes, name: str, file: str, number: int) -> Path:
 
 
 def import_file(client: ToolClient, path: Path) -> str:
-    """Copy a file of the caller into the session's workspace, through a connection that may read its folder.
+    """Copy a caller's file into the session's workspace.
+
+    The connection may read the file's folder.
 
     Returns its path there. Raises click.UsageError with the reason why it cannot be read.
     """

@@ -51,7 +51,10 @@ def call_tool(client: ToolClient, tool: str, arguments: dict[str, Any], options:
 
 
 def print_call(client: ToolClient, tool: str, call: Callable[[], dict[str, Any]], options: CallOptions) -> int:
-    """Run a call, save the files that its result links to, print it and return the exit code."""
+    """Run a call and print it; return the exit code.
+
+    Files that its result links to are saved.
+    """
     try:
         result = call()
         try:

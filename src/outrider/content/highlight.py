@@ -24,7 +24,10 @@ class HitExcerpt:
 
 
 def find_best_excerpt(text: str, terms: frozenset[str], language: str, *, limit: int = EXCERPT_CHARS) -> HitExcerpt:
-    """Return the slice of at most `limit` characters with the most distinct terms, then the most matching words."""
+    """Return the best slice of at most `limit` characters.
+
+    It has the most distinct terms, then the most matching words.
+    """
     tokens = list(iter_tokens(text, language, terms)) if terms else []
     if not tokens:
         return HitExcerpt(*_trim_to_words(text, 0, limit))
@@ -38,7 +41,10 @@ def find_best_excerpt(text: str, terms: frozenset[str], language: str, *, limit:
 
 
 def _find_best_window(tokens: Sequence[TextToken], limit: int) -> tuple[int, int]:
-    """Return the first and last index of the best run of tokens that spans at most `limit` characters."""
+    """Return the first and last index of the best token window.
+
+    It spans at most `limit` characters.
+    """
     counts: Counter[tuple[str, ...]] = Counter()
     best, window, first = (0, 0), (0, 0), 0
     for last, token in enumerate(tokens):

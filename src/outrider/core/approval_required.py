@@ -65,7 +65,7 @@ def parse_approval_result(result: Mapping[str, Any]) -> ApprovalRequired | None:
 
 
 def _find_body(item: Mapping[str, Any]) -> object:
-    """Return the body of an approval from the JSON of a text or the fields of a resource; None if it has none."""
+    """Return an approval's body from JSON text or resource fields. None if it has none."""
     if item.get("type") != "text":
         resource = item.get("resource")
         if not isinstance(resource, Mapping) or not str(resource.get("mimeType", "")).endswith(PAUSE_MIME_SUFFIX):

@@ -234,7 +234,10 @@ def _parse_object(value: Any, problem: dict[str, Any]) -> Any:
 
 
 def _match_choice(value: Any, problem: dict[str, Any]) -> Any:
-    """Return the only allowed value that means the same, begins the same, or is a word of the given one."""
+    """Return the only allowed value that fits a given one.
+
+    It means the same, begins the same, or is a word of the given value.
+    """
     if isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):

@@ -74,7 +74,10 @@ class ArtifactStore:
         return f"{self.dashboard_url.rstrip('/')}/files/{uri.removeprefix(ARTIFACT_URI_PREFIX)}"
 
     def build_session_url(self, session: str) -> str:
-        """Return where a person can see the pictures of a session, or an empty string without a dashboard."""
+        """Return the dashboard's address for a session's pictures.
+
+        It is an empty string without a dashboard.
+        """
         name = quote(session, safe="")
         return f"{self.dashboard_url.rstrip('/')}/library/screenshots?session={name}" if self.dashboard_url else ""
 

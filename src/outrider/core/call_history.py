@@ -166,7 +166,10 @@ async def _read_new_sqlite(connection: AsyncConnection, cursor: str) -> tuple[li
 
 
 async def _read_new_postgres(connection: AsyncConnection, cursor: str) -> tuple[list[CallRecord], str]:
-    """Read by transaction, only of those older than all running ones, because they cannot add rows any more."""
+    """Read only transactions that are older than all running ones.
+
+    Those cannot add rows any more.
+    """
     horizon = (await connection.execute(text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"))).scalar()
     if not cursor:
         return [], f"{(horizon or 1) - 1}~z"  # `z` sorts after every id of that transaction

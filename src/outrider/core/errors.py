@@ -151,6 +151,9 @@ def shorten_middle(text: str, max_tokens: int) -> str:
 
 
 def _count_json_tokens(value: Any) -> int:
-    """Count the tokens of a value as JSON; a text that is too long in any language is cut before."""
+    """Count the tokens of a value as JSON.
+
+    A text that is too long in any language is cut first.
+    """
     max_counted_chars = 10_000
     return count_tokens(json.dumps(value, ensure_ascii=False)[:max_counted_chars])

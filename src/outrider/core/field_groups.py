@@ -51,7 +51,10 @@ def read_size(fields: Fields, unknown: Unknown) -> Understood:
 
 
 def read_lines(fields: Fields, unknown: Unknown) -> Understood:
-    """Return a range of lines, such as `10-40`, `[10, 40]`, or a first line and a number of lines."""
+    """Return a range of lines in any usual form.
+
+    For instance `10-40`, `[10, 40]`, or a first line and a count.
+    """
     pair = next(
         (each for each in (("start_line", "end_line"), ("from_line", "to_line")) if fields.issuperset(each)), None
     )

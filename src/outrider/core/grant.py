@@ -56,7 +56,9 @@ class Grant:
             raise _build_viewer_refusal(f"{tool.name} does more than read")
 
     def require_write_role(self, effect: str) -> None:
-        """Raise Refused for a viewer, in the part of a tool that stores something while the rest only reads.
+        """Raise Refused if a viewer would store something.
+
+        The rest of the tool only reads.
 
         Args:
             effect: What would be stored, as the beginning of a sentence: `a picture would be saved`.

@@ -413,7 +413,10 @@ def _publish_partial(partial: str, name: str, folder: int) -> None:
 
 
 def _inherit_owner(descriptor: int, folder: int) -> None:
-    """Give what we created as root to the owner of its folder, so that sandboxed code can change it."""
+    """Give an entry created by root to its folder's owner.
+
+    Sandboxed code can then change it.
+    """
     if os.geteuid() == 0:
         owner = os.fstat(folder)
         os.fchown(descriptor, owner.st_uid, owner.st_gid)

@@ -55,7 +55,9 @@ def _is_closing_fence(line: re.Match[str], opening: re.Match[str]) -> bool:
 
 
 def cut_markdown(markdown: str, limit: int, offset: int = 0) -> tuple[TextSlice, str]:
-    """Return a piece as `cut_text` does, and the piece in its frame, both of at most `limit` characters.
+    """Cut Markdown, and return the piece plain and in its frame.
+
+    Both have at most `limit` characters; see `cut_text`.
 
     Pieces join to the whole text; their frames do not count for offsets. A frame that would take more than half of the
     limit is left out.
@@ -89,7 +91,10 @@ def _find_open_fence(markdown: str, offset: int) -> re.Match[str] | None:
 
 
 def _find_table_heading(markdown: str, offset: int, max_heading_chars: int = 600) -> str:
-    """Return the heading and rule of the table whose rows continue at an offset, or an empty string."""
+    """Return header and rule of the table that an offset continues.
+
+    It is an empty string outside of tables.
+    """
     if not 0 < offset < len(markdown) or markdown[offset - 1] != "\n":
         return ""
     if not markdown[offset:].lstrip(" \t>").startswith("|"):

@@ -12,7 +12,9 @@ _schema_files: dict[str, Path] = {}
 
 
 def register_schemas(package: str, file: Path) -> None:
-    """Register the file with the prebuilt schemas of a package's tools, which saves building them at each start.
+    """Register a package's prebuilt schemas.
+
+    This saves building them at each start.
 
     Args:
         package: The package's name, for instance `outrider.toolsets`.
@@ -22,7 +24,7 @@ def register_schemas(package: str, file: Path) -> None:
 
 
 def find_schemas(function: str) -> dict[str, Any] | None:
-    """Return the prebuilt schemas of a tool by its module and function, or None if there are none."""
+    """Return a tool's prebuilt schemas by module and function, if any."""
     files = (file for package, file in _schema_files.items() if function.startswith(f"{package}."))
     file = next(files, None)
     return _read_schema_file(file).get(function) if file else None

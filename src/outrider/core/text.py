@@ -81,7 +81,10 @@ def cut_text(text: str, limit: int = DEFAULT_CUT_CHARS, offset: int = 0) -> Text
 
 
 def _find_boundary(piece: str) -> int:
-    """Return the end of the last paragraph, line, sentence or word in the last 15 % of the piece."""
+    """Return the end of the last unit in the piece's last 15 %.
+
+    Units are paragraphs, lines, sentences and words.
+    """
     floor = int(len(piece) * 0.85)
     for boundary in ("\n\n", "\n", ". ", "。", " "):
         found = piece.rfind(boundary, floor)
@@ -185,7 +188,10 @@ def _extract_line_terms(line: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _build_word_pattern() -> re.Pattern[str]:
-    """Return the pattern of a word, with the vowel signs of Indic scripts that Python's word class lacks."""
+    """Return the pattern of a word.
+
+    It includes the vowel signs of Indic scripts, which Python's word class lacks.
+    """
     # Blocks whose marks are parts of words: all from Devanagari on, except Han and Hangul, which have none.
     marked_ranges = ((0x0900, 0x3100), (0xA640, 0xAC00), (0xFA00, 0x1_2000))
     letters = (letter for low, high in marked_ranges for letter in map(chr, range(low, high)))

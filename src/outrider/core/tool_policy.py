@@ -53,7 +53,10 @@ def resolve_stake(tool: Tool, stakes: Mapping[str, Stake]) -> Stake:
 def require_consent(
     tool: Tool, stakes: Mapping[str, Stake], call: Call, arguments: Mapping[str, object], *, why: str = ""
 ) -> None:
-    """Allow the call, or raise AnswerNeeded (the person was not asked yet) or Refused (the person denied it)."""
+    """Allow the call, or raise AnswerNeeded or Refused.
+
+    AnswerNeeded means that the person was not asked yet, Refused that the person denied it.
+    """
     max_chars = 4_000  # of the arguments shown in the question
     if resolve_stake(tool, stakes) != "high" or call.answer is True:
         return

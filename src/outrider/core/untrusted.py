@@ -65,7 +65,9 @@ def clean_untrusted(text: str) -> str:
 
 
 def _cut_mark_runs(text: str, marks: str) -> str:
-    """Return the text with at most 30 combining marks in a row, as UAX #15 (13, stream-safe text) has it.
+    """Keep at most 30 combining marks in a row.
+
+    See UAX #15 (13, stream-safe text).
 
     Normalizing a run takes time that grows with its square.
     """

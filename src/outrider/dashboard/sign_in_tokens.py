@@ -47,7 +47,10 @@ class SignInTokens:
         return True
 
     def issue_cookie(self, person: str = "", credential: str = "") -> str:
-        """Return a signed cookie with a browser's name, an expiry, and the person if they have named themselves."""
+        """Return a signed cookie with browser, expiry and person.
+
+        The person is in it only if they have named themselves.
+        """
         named = urlsafe_b64encode(json.dumps([person, credential]).encode()).decode() if person else ""
         claim = f"{secrets.token_urlsafe(12)}.{int(self._clock()) + COOKIE_LIFETIME_S}.{named}"
         return f"{claim}.{self._sign_claim(claim)}"

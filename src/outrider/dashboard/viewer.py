@@ -36,7 +36,10 @@ TokenCheck = Callable[[str, str], Awaitable["Principal | None"]]
 
 
 def build_token_check(database: Database) -> TokenCheck:
-    """Build a check of a token, or of the id of one, that was issued for the dashboard by name."""
+    """Build a check of a dashboard token or its id.
+
+    The token must be issued for the dashboard by name.
+    """
 
     async def find_holder(token: str, token_id: str) -> "Principal | None":
         from outrider.identity.principal import InvalidCredentialError

@@ -279,7 +279,9 @@ class DatabaseJournal(StepJournal):
 
 
 def build_owner_key(call: Call) -> str:
-    """Return the key of the person whose runs, schedules and approvals a call may see, in its workspace.
+    """Return the key of the person whose flow data a call sees.
+
+    It covers runs, schedules and approvals in the call's workspace.
 
     Person and workspace come from the sign-in, or else from the host. Callers without either are treated as one person.
     """

@@ -109,7 +109,10 @@ def write_typescript_pattern(wanted: str) -> str:
 
 
 def _escape_piece(text: str, write_name: Callable[[str], str]) -> str:
-    """Write a text as part of a regular expression that no quotation mark or line break of it can end."""
+    """Escape a text for use in a regular expression literal.
+
+    No quotation mark or line break in it can end the literal.
+    """
     pieces = PLACEHOLDER_PATTERN.split(re.sub(r"\s+", " ", text))
     quotes = {'"': r"\x22", "`": r"\x60"}
     quoted = [re.sub('["`]', lambda mark: quotes[mark[0]], re.escape(piece)) for piece in pieces]

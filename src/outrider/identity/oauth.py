@@ -161,7 +161,10 @@ class IdentityProvider:
 
 
 def parse_scopes(claims: Mapping[str, Any]) -> list[str]:
-    """Return the scopes of a token from `scope` (RFC 9068) or `scp`, which may be a text or a list."""
+    """Return a token's scopes from `scope` (RFC 9068) or `scp`.
+
+    Either may be a text or a list.
+    """
     claim = claims.get("scope", claims.get("scp", ""))
     scopes = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     return [scope for scope in scopes if isinstance(scope, str)]

@@ -81,7 +81,10 @@ class Principal:
         return Grant(self.credential, membership.role, self.toolsets, self.remedy, address[:64])
 
     def qualify_session(self, membership: Membership, name: str) -> str:
-        """Prefix a session's name with a hash of workspace and person, so that no one else can use the session."""
+        """Prefix a session's name with a hash of its owner.
+
+        The owner is a person in a workspace; no one else can use the session.
+        """
         owner = hashlib.sha256(f"{membership.workspace}\x1f{self.person}".encode("utf-8", "replace")).hexdigest()[:20]
         return f"{owner}.{name}"
 

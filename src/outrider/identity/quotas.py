@@ -127,7 +127,7 @@ class Quotas:
         return None
 
     def _list_limits(self, workspace: str | None, person: str | None) -> list[tuple[QuotaOwner, Quota, str]]:
-        """Return the quotas of the workspace and of the person in it, each with the name of its setting."""
+        """Return the quotas of workspace and person with their settings' names."""
         workspace = workspace or ""
         limits: list[tuple[QuotaOwner, Quota, str]] = []
         for section, quotas, owner, owner_name in (

@@ -129,7 +129,10 @@ def _has_uncommon(text: str) -> bool:
 
 
 def _split_line(line: str) -> Iterator[str]:
-    """Yield pieces that can be cleaned separately, because cleaning takes a hundred times the memory of its text."""
+    """Yield pieces that can be cleaned separately.
+
+    Cleaning takes a hundred times the memory of its text.
+    """
     joining_characters = frozenset("\u200c\u200d\ufe0e\ufe0f")
     piece_chars = 500
     start = 0

@@ -19,7 +19,10 @@ _shared_runner: RunVar[ReaderRunner] = RunVar("outrider.pages.local")
 
 
 def _get_shared_runner() -> ReaderRunner:
-    """Return one runner for all files, so that a hundred of them do not start a hundred processes."""
+    """Return one runner for all files.
+
+    A hundred files then do not start a hundred processes.
+    """
     try:
         return _shared_runner.get()
     except LookupError:

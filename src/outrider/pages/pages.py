@@ -203,7 +203,10 @@ class Pages:
         raise error
 
     async def _find_cached(self, address: str, fragment: UrlFragment, options: ReadOptions) -> "CacheEntry | None":
-        """Return the cached copy of the wanted part, or of the whole document if its type has no parts."""
+        """Return the cached copy of the wanted part.
+
+        For types without parts, return the whole document.
+        """
         url = address + fragment.suffix
         cached = await self._cache.get(url, main=options.main)
         if cached is None and fragment.suffix:

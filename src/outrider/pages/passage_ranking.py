@@ -220,7 +220,7 @@ def _stem_question_words() -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _stem_word(word: str) -> str:
-    """Return the stem of an English word, so that `keeper` in a question matches `keepers` in the text."""
+    """Return an English word's stem, so that `keeper` matches `keepers`."""
     max_stemmed_chars = 40  # longer ones are not words
     if not word.isascii() or len(word) > max_stemmed_chars:
         return word

@@ -30,7 +30,9 @@ class DocumentPassage:
 
 
 def split_passages(markdown: str, code_blocks: Sequence[tuple[int, int]]) -> list[DocumentPassage]:
-    """Split the text into passages of a few hundred characters that do not cross headings and omit nothing.
+    """Split a text into passages of a few hundred characters.
+
+    They do not cross headings, and omit nothing.
 
     Args:
         markdown: The text.
@@ -108,7 +110,10 @@ def _iter_blocks(markdown: str) -> Iterator[tuple[int, int]]:
 
 
 def _split_passage(markdown: str, passage: DocumentPassage) -> list[DocumentPassage]:
-    """Split a passage into parts of about the target size, at line ends unless a line is longer than that."""
+    """Split a passage into parts of about the target size.
+
+    Parts end at line ends, unless a line is longer.
+    """
     if passage.end - passage.start <= 2 * TARGET_PASSAGE_CHARS:
         return [passage]
     header = TABLE_HEADER.search(markdown, passage.start, passage.end)

@@ -84,7 +84,10 @@ def find_reader(mime: str, url: str = "", size: int = 0, *, images: bool = False
 
 
 def read_nested(source: ReaderInput) -> Document:
-    """Read a file inside another one with the reader for its type, in the same thread or process."""
+    """Read a file inside another with the reader for its type.
+
+    It is read in the same thread or process.
+    """
     return find_reader(source.content_type, source.url, len(source.body), images=True).read(source)
 
 

@@ -194,7 +194,9 @@ class ShownTwin:
 
 
 def find_markdown_twin(page: FetchedPage, response: HttpResponse) -> str:
-    """Return the Markdown that a page declares on its own host, in its head or a Link header, or "".
+    """Return the Markdown address that a page declares, or "".
+
+    It is on the page's own host, in its head or a Link header.
 
     Both say `rel=alternate type=text/markdown`. The page's own address means that it depends on the Accept header.
     """

@@ -52,7 +52,10 @@ class ConnectionAttempt:
 
 
 def get_peer_uid(connection: "sockets.socket") -> int | None:
-    """Return the user at the other end, or None if the system does not say (the folder's mode protects then)."""
+    """Return the user at the other end, or None if unknown.
+
+    Then the folder's mode protects the socket.
+    """
     option = getattr(sockets, "SO_PEERCRED", None)
     if option is None:
         return None
@@ -60,7 +63,10 @@ def get_peer_uid(connection: "sockets.socket") -> int | None:
 
 
 def _connect_loopback(paths: DaemonPaths) -> "sockets.socket":
-    """Connect to the port after it has proved to know the token, because any program may have taken it since."""
+    """Connect to the port once it proves to know the token.
+
+    Any program may have taken the port since.
+    """
     paths.check_file_owner(paths.token_path)
     with open(paths.token_path, encoding="ascii") as file:
         port, token = file.read().split()

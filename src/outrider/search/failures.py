@@ -120,7 +120,7 @@ def _mask_secret(text: str, secret: str) -> str:
 
 
 def is_html_page(content_type: str, text: str) -> bool:
-    """Return whether the body is a web page, not JSON or a feed, regardless of its header."""
+    """Return whether the body is a web page, whatever its header."""
     if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} or "atom+xml" in content_type.lower():
         return False
     return "html" in content_type.lower() or HTML_START.match(text) is not None

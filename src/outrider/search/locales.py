@@ -34,7 +34,7 @@ def choose_language(query: Query, codes: Collection[str], other_names: Mapping[s
 
 
 def describe_missing(title: str, query: Query, language: str | None, country: str | None) -> tuple[str, ...]:
-    """Return a note for a language and a region of the query that have no code of the provider."""
+    """Return a note on a language or region that the provider lacks."""
     notes = []
     if query.language and not language:
         notes.append(f"{title} cannot choose the language {query.language}")

@@ -29,7 +29,10 @@ def resolve_engines(names: Sequence[str], setting: str) -> list[SearchEngine]:
 
 
 def build_page_provider(engine: SearchEngine) -> SearchProvider:
-    """Return the provider that reads an engine's result page, used if result pages are wanted or it is named."""
+    """Return the provider that reads an engine's result page.
+
+    It is used if result pages are enabled or it is named.
+    """
     browser_remedy = "run `outrider browser install`, or set a key for another provider"
 
     async def search_page(query: Query, access: ProviderAccess, services: SearchServices) -> EngineResults:

@@ -307,7 +307,10 @@ class SearchServices:
 
 @dataclass(frozen=True)
 class EngineResults:
-    """Items found without HTTP, the engine whose page was read, and notes on what could not be expressed."""
+    """Items found without HTTP, their engine, and notes.
+
+    The notes name parts of the query that could not be expressed.
+    """
 
     items: list[ResultItem]
     engine: str = ""

@@ -106,7 +106,7 @@ async def query_provider(
 
 
 def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, tuple[str, ...]]:
-    """Return the query in a form that the provider supports, and a note for each unsupported option.
+    """Adapt the query to the provider, with notes on unsupported options.
 
     Raises `unsupported` for a mode or a page that the provider does not have.
     """
@@ -135,7 +135,10 @@ def adapt_query(provider: SearchProvider, access: ProviderAccess, query: Query) 
 
 
 def _apply_dates(provider: SearchProvider, access: ProviderAccess, query: Query) -> tuple[Query, str]:
-    """Express a range of days by the shortest `freshness` that covers it, if the provider has no ranges."""
+    """Express days by `freshness` if the provider has no ranges.
+
+    The shortest value that covers the days is used.
+    """
     if not (query.since or query.until) or provider.supports("dates", query, keyless=access.keyless):
         return query, ""
     age_days = (access.today - query.since).days if query.since else None
@@ -319,7 +322,7 @@ def _parse_retry_after(reply: HttpResponse, body: Any, now: float = 0.0) -> floa
 
 
 def _parse_seconds(value: Any, now: float) -> float | None:
-    """Return the seconds from now of a number, of text such as `60s`, or of an HTTP date; None for anything else."""
+    """Return the seconds from now in a number, text or HTTP date. None for anything else."""
     if isinstance(value, bool) or value is None:
         return None
     try:
@@ -335,7 +338,7 @@ def _parse_seconds(value: Any, now: float) -> float | None:
 
 
 def _sanitize_error(error: OutriderError, provider: SearchProvider, access: ProviderAccess) -> OutriderError:
-    """Return the error with one of our codes, without keys and without the traceback that may hold them."""
+    """Return the error with our code, without keys and traceback."""
     max_message_chars = 240
     own_codes: dict[str, FailureCode] = {code: code for code in ERROR_CLASSES}
     code = HTTP_ERROR_CODES.get(error.code) or own_codes.get(error.code, "unavailable")

@@ -137,7 +137,10 @@ def _check_block_selectors(engine: SearchEngine, tree: Any) -> None:
 
 
 def _raise_no_results(engine: SearchEngine, text: str, query: Query) -> NoReturn:
-    """Raise the failure that a page without results shows, judged by its text without the query's own words."""
+    """Raise the failure that a page without results shows.
+
+    The query's own words on the page are ignored.
+    """
     min_text_chars = 40  # a genuine page has more text, even if only to say that it found nothing
     remaining = re.sub(re.escape(query.text), " ", text, flags=re.IGNORECASE)
     if CONSENT_PAGE.search(remaining):

@@ -167,7 +167,9 @@ def explain_providers(
     services: SearchServices | None = None,
     health: Mapping[str, ProviderHealth] | None = None,
 ) -> list[ProviderStatus]:
-    """Return every known provider and whether it can be used here, in the order of the chain, and then every source.
+    """Return every known provider and whether it can be used.
+
+    Providers are in the order of the chain; sources follow.
 
     Raises NotConfigured if the settings name a provider that does not exist.
     """

@@ -25,7 +25,10 @@ def is_web_url(url: str) -> bool:
 
 
 def parse_host(url: str) -> str:
-    """Return the host in lower case without a final dot, or "" if the text is not an address."""
+    """Return the host in lower case, or "" without one.
+
+    A final dot is removed.
+    """
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:

@@ -198,7 +198,10 @@ def read_header(context: ServerRequestContext[Any, Any], name: str) -> str | Non
 
 
 def read_person(context: ServerRequestContext[Any, Any]) -> str | None:
-    """Return the person for whom the host acts, from `_meta` or from the header of hosts with one key for all."""
+    """Return the person for whom the host acts.
+
+    Hosts with one key for everyone send a header; others use `_meta`.
+    """
     header = {"person": read_header(context, PERSON_HEADER)}
     return _read_text(context.meta or {}, "identity") or _read_text(header, "person")
 

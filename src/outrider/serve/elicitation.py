@@ -58,7 +58,10 @@ def can_return_questions(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def resume_call(call: Call, params: CallToolRequestParams) -> tuple[Call, bool]:
-    """Return the call with the answers of its repetition, and whether the repetition has a form, answered or not."""
+    """Return the repeated call with answers, and whether it has a form.
+
+    The form may be unanswered.
+    """
     responses = params.input_responses or {}
     if params.request_state is None:
         return call, False
@@ -120,7 +123,10 @@ def build_consent_error(question: AnswerNeeded, reason: str) -> Refused:
 
 
 def build_dismissed_error(question: AnswerNeeded) -> Refused:
-    """Build the error of a call whose form was closed, by a person or by a client that shows none."""
+    """Build the error of a call whose form was closed.
+
+    A person closed it, or a client that shows no forms.
+    """
     error = build_consent_error(question, "The question was closed without an answer.")
     hint = "nothing was done: ask the user, then repeat the call"
     if "hint" in question.details:

@@ -55,7 +55,9 @@ class StreamTracker:
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that answers `/readyz` with 503 for a while after a signal, before it stops accepting connections.
+    """A server that first becomes unready when it must stop.
+
+    `/readyz` answers 503 for a while before it stops accepting connections.
 
     Running calls then have the configuration's `timeout_graceful_shutdown` to end; a second signal ends them at once.
     Unlike uvicorn it does not raise the signal again afterwards, because the app must still be closed.

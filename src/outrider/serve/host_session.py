@@ -131,7 +131,7 @@ class HostSession:
             tasks.cancel_scope.cancel()
 
     async def _parse_line(self, line: HostLine) -> SessionMessage | None:
-        """Return the message of a line for the server, or None if it is answered or dropped here."""
+        """Return the message of a line, or None if handled here."""
         text = replace_surrogate_escapes(line.data.decode("utf-8", "replace"))
         try:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)

@@ -77,7 +77,7 @@ def _read_request_id(body: bytes) -> str | int | None:
 
 
 def _explain_refusals(scope: Scope, receive: Receive, send: Send, body: bytes) -> Send:
-    """Return a `send` that replaces the SDK's reply to a malformed message by an error that explains it."""
+    """Return a `send` that explains the SDK's replies to malformed messages."""
     replaced = False
 
     async def send_response(message: Message) -> None:

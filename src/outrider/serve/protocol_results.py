@@ -68,7 +68,10 @@ def to_call_result(result: Result, tool: OutriderTool) -> CallToolResult:
 
 
 def to_error_result(error: OutriderError) -> CallToolResult:
-    """Convert an error to text (the problem, then what to do), the same as data, and facts for programs."""
+    """Convert an error to text, the same as data, and facts.
+
+    The text is the problem, then the next move; the facts are for programs.
+    """
     error = shorten_error(error)
     text = f"{error.message}\n{error.hint}" if error.hint else error.message
     data, facts = error.split_for_model()

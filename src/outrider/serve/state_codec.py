@@ -46,7 +46,9 @@ class StateCodec:
 
 
 def load_machine_key(folder: Path, name: str = "state.key") -> str:
-    """Return a key of this machine from a file in that folder, or a temporary one if it cannot be written.
+    """Return this machine's key from a file in the folder.
+
+    It is temporary if the file cannot be written.
 
     The key is created at first use.
     """

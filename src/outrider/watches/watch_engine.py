@@ -110,7 +110,7 @@ class WatchEngine:
         return await self._look_and_record(await self._ledger.claim_watch(watch.id))
 
     async def look_at_due(self) -> list[tuple[Watch, Change | None, str]]:
-        """Look at all watches that are due and send their notices, then return what `look_now` does for each.
+        """Check all watches that are due, and send their notices.
 
         Waits for hosts that pause between two looks, but not for those that rest after a failure.
         """

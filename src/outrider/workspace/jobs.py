@@ -34,7 +34,9 @@ async def build_python_kernel_job(sandbox: Sandbox, directory: Path) -> Job:
 
 
 async def build_typescript_job(sandbox: Sandbox, directory: Path, code: str) -> Job:
-    """Build a job that runs TypeScript with Deno, from standard input, so that imports are relative to the workspace.
+    """Build a job that runs TypeScript with Deno.
+
+    The code is on standard input, so imports are relative to the workspace.
 
     Raises NotConfigured.
     """
@@ -75,7 +77,9 @@ async def _build_deno_job(sandbox: Sandbox, directory: Path, options: list[str],
 
 
 async def build_shell_job(sandbox: Sandbox, directory: Path, command: str, folder: str = ".") -> Job:
-    """Build a job that runs a command line in the shell (cmd.exe on Windows), in a folder of the workspace.
+    """Build a job that runs a shell command in a folder.
+
+    On Windows, the shell is cmd.exe.
 
     Raises InvalidInput or NotFound for the folder.
     """

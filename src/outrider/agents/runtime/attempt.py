@@ -52,7 +52,9 @@ this text names.
 
 
 async def run_attempt(context: AttemptContext) -> AttemptOutcome:
-    """Run the agent loop until there is an answer, a question for a person, or a reason to stop.
+    """Run the agent loop until it must stop.
+
+    It stops at an answer, a question for a person, or another reason.
 
     Errors of models, tools and providers become outcomes. Cancellation, AttemptSuperseded and bugs are raised.
     """

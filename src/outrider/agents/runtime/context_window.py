@@ -72,7 +72,10 @@ class ContextWindow:
         return self._estimate_tokens(messages, parameters) > self.max_tokens
 
     def halve_limit(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> int:
-        """Return half the tokens of a request that the model rejected as too long, although it seemed to fit."""
+        """Return half the tokens of a request that was too long.
+
+        The model rejected it although it seemed to fit.
+        """
         return max(500, int(min(self.max_tokens, self._estimate_tokens(messages, parameters)) / 2))
 
     def prune_results(self, messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> None:
@@ -90,7 +93,9 @@ class ContextWindow:
                 excess_tokens -= _count_bytes(text) / BYTES_PER_TOKEN + pictures_tokens
 
     def find_boundary(self, messages: Sequence[ModelMessage]) -> int:
-        """Return the index of the first recent message, or 0 if there is nothing to summarize before it.
+        """Return the index of the first recent message.
+
+        It is 0 if there is nothing to summarize before it.
 
         The message is a response, so that calls stay together with their results.
         """

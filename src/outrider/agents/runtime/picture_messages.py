@@ -34,7 +34,7 @@ def get_pictures(part: Any) -> list[BinaryContent]:
 
 
 def drop_old_pictures(messages: Sequence[ModelMessage], limit: int = MAX_PICTURES) -> list[ModelMessage]:
-    """Return the messages with a note instead of the oldest pictures, if there are more than the limit."""
+    """Replace the oldest pictures by a note if there are too many."""
     # Drop several at once, so that the cached beginning of requests stays the same for a while.
     dropped_pictures = 5
     total = sum(len(get_pictures(part)) for message in messages for part in message.parts)

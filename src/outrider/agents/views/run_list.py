@@ -91,7 +91,10 @@ def load_run_batch(connection: "Connection", run_filter: RunFilter, after: str, 
 
 
 def _build_list_query(run_filter: RunFilter, after: str) -> "Select[Any, Any]":
-    """Select ids and times of outermost runs and of evaluations without a run, in the order of the list."""
+    """Select ids and times of listed runs and evaluations, in order.
+
+    They are outermost runs, and evaluations without a run.
+    """
     outermost = select(runs.c.id, runs.c.created_at.label("at")).where(*_iter_run_conditions(run_filter))
     without_run = select(evaluations.c.id, evaluations.c.created_at.label("at"))
     without_run = without_run.where(*_iter_evaluation_conditions(run_filter))
@@ -162,7 +165,7 @@ def _load_evaluations(connection: "Connection", column: "ColumnElement[Any]", id
 def _sum_trees(
     connection: "Connection", root_ids: Sequence[str], live: Mapping[str, RunUsage]
 ) -> dict[str, tuple[int, RunUsage, int]]:
-    """Return for each tree the number of runs, their usage so far, and the number of failed runs below the root."""
+    """Sum each tree's runs, usage, and failures below the root."""
     query = select(runs.c.root_run_id, runs.c.id, runs.c.usage, runs.c.status).where(runs.c.root_run_id.in_(root_ids))
     totals: dict[str, tuple[int, RunUsage, int]] = {}
     for root, run, usage, status in connection.execute(query):

@@ -55,7 +55,7 @@ class StepRow:
 
 @dataclass(frozen=True)
 class StepCounts:
-    """The number of a run's rows and of the tool calls among them, and the number of its last step."""
+    """The numbers of rows and tool calls, and the last step's number."""
 
     rows: int
     tools: int

@@ -146,7 +146,10 @@ class DurableEngine:
         _active_engine = None
 
     def _stop_dbos(self) -> None:
-        """Stop DBOS and close its connections to SQLite, which it leaves open because the engine is not its own."""
+        """Stop DBOS and close its connections to SQLite.
+
+        DBOS leaves them open, because the engine is not its own.
+        """
         DBOS.destroy()
         if self._sqlite_engine is not None:
             self._sqlite_engine.dispose()
@@ -157,7 +160,10 @@ class DurableEngine:
         await self._body(run_id, attempt)
 
     async def _run_detached(self, work: Callable[[], Any]) -> Any:
-        """Run `work` in an empty context, so that DBOS does not take it for a step of the calling attempt."""
+        """Run `work` in an empty context.
+
+        DBOS then does not take it for a step of the calling attempt.
+        """
         await self.open()
         return await asyncio.get_running_loop().create_task(work(), context=Context())
 

@@ -207,7 +207,10 @@ class RunWorker:
         self._attempts.is_closing = False
 
     async def _run_attempt(self, run_id: str, attempt: int) -> None:
-        """Run an attempt, and resume the run at once if its questions were answered before it was blocked."""
+        """Run an attempt.
+
+        The run resumes at once if its questions were answered before it was blocked.
+        """
         try:
             await self._attempts.run_attempt(run_id, attempt)
         finally:

@@ -169,7 +169,10 @@ class AppPool:
             raise
 
     async def release(self, pooled: PooledApp) -> None:
-        """End one host's use of an app, and close the apps without hosts except the last used ones."""
+        """End one host's use of an app.
+
+        Apps without hosts are closed, except the last used ones.
+        """
         pooled.host_count -= 1
         self._apps.remove(pooled)
         self._apps.append(pooled)

@@ -53,7 +53,10 @@ class HostConnection:
             pass
 
     async def send_line(self, text: str, number: int) -> None:
-        """Send a line to the host, as the answer to its line of that number unless that is 0."""
+        """Send a line to the host, as the answer to a numbered line.
+
+        The number 0 means that it is not an answer.
+        """
         self.send_frame(frames.OUTPUT_FRAME, text.encode("utf-8", "replace"), number)
         with suppress(OSError):  # disconnected, which the reader notices
             await self._writer.drain()

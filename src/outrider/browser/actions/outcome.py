@@ -314,7 +314,10 @@ async def remember_action(
 
 @asynccontextmanager
 async def remember_tool_call(scripts: PageScripts, name: str, arguments: Mapping[str, Any]) -> AsyncGenerator[None]:
-    """Remember the call of a page's tool that the block makes, with the form whose presses would do the same."""
+    """Remember the call of a page's tool that the block makes.
+
+    Its form is remembered, too, because pressing there would do the same.
+    """
     log = get_action_log(scripts.page)
     if log is None:
         yield

@@ -40,7 +40,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class AccessibilityReport:
-    """The violations, worst first, the rules that a person has to check, and the number of rules that hold."""
+    """The result of an audit.
+
+    It has the violations (worst first), the rules that a person must check, and the number of rules that pass.
+    """
 
     violations: tuple[Violation, ...]
     unclear: tuple[Violation, ...]
@@ -50,7 +53,7 @@ class AccessibilityReport:
 async def audit_accessibility(
     page: BrowserPage, selector: str = "", *, best_practices: bool = False
 ) -> AccessibilityReport | None:
-    """Audit the page, or the first element of a CSS selector, by WCAG 2.0 to 2.2, A and AA.
+    """Audit a page or element by WCAG 2.0 to 2.2 (A, AA).
 
     Args:
         page: The page; it cannot see the audit, which runs in a world of its own.

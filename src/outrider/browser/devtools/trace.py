@@ -94,7 +94,10 @@ class Trace:
             self.dropped += 1
 
     def to_video(self) -> bytes:
-        """Return the pictures as an animated WebP; each is shown as long as its step took, 0.4 to 2 seconds."""
+        """Return the pictures as an animated WebP.
+
+        Each is shown as long as its step took, 0.4 to 2 seconds.
+        """
         self._require_steps()
         ends = [step.at for step in self.steps[1:]] + [self.steps[-1].at + 2]
         pauses_s = [min(max(end - step.at, 0.4), 2.0) for step, end in zip(self.steps, ends, strict=True)]

@@ -54,7 +54,10 @@ class UserInput:
     text: str = ""
 
     def try_merge(self, later: "UserInput") -> bool:
-        """Merge a later move, or wheel turn at the same place, into this one if it has not been sent."""
+        """Merge a later move or wheel turn into an unsent one.
+
+        Wheel turns are merged only at the same place.
+        """
         if self.kind != later.kind or self.kind not in ("move", "wheel"):
             return False
         if self.kind == "wheel":

@@ -76,7 +76,7 @@ class Frame:
         timeout: float = COMMAND_TIMEOUT_S,  # noqa: ASYNC109
         group: str = "",
     ) -> Handle:
-        """Run a function like `evaluate`, but leave its result in the page and return a handle to it.
+        """Run a function and return a handle to its result.
 
         It lasts until the document ends, or until its `group` is released (Runtime.releaseObjectGroup).
         """
@@ -180,7 +180,10 @@ class Frames:
         return frame
 
     def drop_channel_frames(self, channel: TargetChannel) -> None:
-        """Remove the frames of a process that is gone, except its root frame, which may get another process."""
+        """Remove the frames of a process that is gone.
+
+        Its root frame stays, because it may get another process.
+        """
         for frame in [frame for frame in self._frames.values() if frame.channel is channel]:
             frame.worlds.clear()
             if not frame.is_root_of_process:

@@ -120,7 +120,10 @@ class Browsers:
         return session
 
     def list_sessions(self, owner: str | None = None) -> "Sequence[Session]":
-        """List the sessions of an owner, or all, oldest first, without those whose window a person has closed."""
+        """List the sessions of an owner, or all, oldest first.
+
+        Sessions whose window a person has closed are left out.
+        """
         return [
             session
             for session in self._sessions.values()
@@ -331,7 +334,7 @@ class Browsers:
             self._maintenance_task = asyncio.create_task(self._run_maintenance())
 
     async def _run_maintenance(self) -> None:
-        """Close sessions that have been idle for long, and park those that have been idle for a while."""
+        """Park idle sessions, and close those that are idle for long."""
         max_interval_s = 15.0
         closed_window_grace_s = 5.0  # between a person's closing the window and the end of the session
         interval_s = min(max_interval_s, self.settings.park_s / 2, self.settings.idle_s / 2)

@@ -59,7 +59,9 @@ async def sign_in(
     on_progress: ProgressCallback | None = None,
     whose: str = "",
 ) -> LoginResult:
-    """Open a window and save the state of its session until the person closes it or the time is up.
+    """Open a window and save its state until it is closed.
+
+    It also ends when the time is up.
 
     The state is saved again whenever it has changed, so a crash loses a second of it at most. The window starts
     with an existing state of that name.

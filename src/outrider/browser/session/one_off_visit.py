@@ -18,7 +18,9 @@ VISIT_TIMEOUT_S = 20.0
 
 
 async def render_url(browsers: Browsers, url: str, *, seconds: float = VISIT_TIMEOUT_S) -> str:
-    """Return the HTML of an address after its scripts have run, with shadow trees and frames in place.
+    """Return an address as HTML after its scripts have run.
+
+    Shadow trees and frames are in place.
 
     Raises:
         NotConfigured: No browser is installed.

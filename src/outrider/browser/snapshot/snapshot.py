@@ -245,7 +245,9 @@ class Snapshotter:
     async def _capture_outlines(
         self, mode: SnapshotMode, options: dict[str, Any]
     ) -> tuple[OutlineCapture, OutlineCapture | None]:
-        """Capture the outline and, if asked for and every frame reported it, the baseline in the same pass.
+        """Capture the outline, and on request the baseline.
+
+        The baseline needs the report of every frame.
 
         `options` are those of `takeSnapshot` in scripts/snapshot.js.
         """

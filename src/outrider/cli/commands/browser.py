@@ -17,7 +17,7 @@ SETUP_COMMANDS = ("install", "status", "login", "state")
 
 
 class StepGroup(HelpfulGroup):
-    """Load the commands that set the browser up only when one is called, so that steps start fast."""
+    """Loads the set-up commands only on demand, so that steps start fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return [*STEPS, "run", *SETUP_COMMANDS]

@@ -70,7 +70,7 @@ async def command(
 
 
 async def _read_page(app: App, url: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the text of a page and the facts about it, or an error with its exit code."""
+    """Return a page's text and facts, or an error with exit code."""
     try:
         answer = await app.call("web_fetch", Call(answer=True), url=url, **arguments)  # the person has typed it
     except OutriderError as error:

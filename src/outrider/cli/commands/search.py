@@ -51,7 +51,7 @@ async def command(query: tuple[str, ...], sets: tuple[str, ...], *, as_json: boo
 
 
 def _print_passage(text: str) -> None:
-    """Print lines indented, and broken at the width of a terminal, but not where a program reads them."""
+    """Print lines indented, and wrapped only at a terminal."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000_000
     for line in text.splitlines():
         print_line(textwrap.fill(line, width, initial_indent="   ", subsequent_indent="   ", break_long_words=False))

@@ -12,7 +12,9 @@ HEADER = re.compile(r"^\s*\[")
 
 
 def set_table(text: str, path: tuple[str, str], values: Mapping[str, Any]) -> str:
-    """Return the text with the values of the table `[a.b]`, which is added at the end if it is missing.
+    """Set the values of the table `[a.b]`.
+
+    A missing table is added at the end.
 
     Only values on one line are found, so compare the outcome before using it.
     """
@@ -38,7 +40,10 @@ def remove_table(text: str, path: tuple[str, str]) -> str:
 
 
 def _find_block(lines: list[str], path: tuple[str, str], *, subtables: bool) -> tuple[int, int] | None:
-    """Return the first and last line of a table, without blank lines and comments before the next table."""
+    """Return the first and last line of a table.
+
+    Blank lines and comments before the next table do not belong to it.
+    """
     first, second = (f"""(?:{re.escape(name)}|"{re.escape(name)}"|'{re.escape(name)}')""" for name in path)
     rest = r"(?:\..+)?" if subtables else ""
     header = re.compile(rf"^\s*\[\s*{first}\s*\.\s*{second}\s*{rest}\]\s*(?:#.*)?$")

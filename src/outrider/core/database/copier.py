@@ -290,7 +290,10 @@ async def _select_rows(database: Database, query: Any) -> list[RowValues]:
 
 
 def _build_select(table: Table) -> Any:
-    """Select all columns, and for nullable JSON also whether it is NULL, which otherwise reads like JSON's null."""
+    """Select all columns, and whether nullable JSON is NULL.
+
+    Otherwise NULL would read like JSON's null.
+    """
     json_columns = [column for column in table.columns if column.nullable and isinstance(column.type, JSON)]
     return select(table, *(column.is_(None).label(f"{ABSENT_PREFIX}{column.name}") for column in json_columns))
 

@@ -37,7 +37,10 @@ async def migrate_engine(engine: "AsyncEngine") -> None:
 
 @asynccontextmanager
 async def _wait_for_migrations(connection: "AsyncConnection") -> AsyncGenerator[None]:
-    """Let SQLite wait as long as another process may need to migrate on a busy machine, unless the address says."""
+    """Let SQLite wait as long as another process may migrate.
+
+    The address can set another time.
+    """
     lock_timeout_ms = 60_000
     if connection.dialect.name != "sqlite" or "timeout" in connection.engine.url.query:
         yield

@@ -76,7 +76,7 @@ def restore_header(damaged: Path, sound: Path) -> None:
 
 
 def open_damaged(path: Path) -> sqlite3.Connection:
-    """Open a file so that as much as possible of its schema and its pages can be read."""
+    """Open a damaged file so that as much as possible is readable."""
     connection = sqlite3.connect(path)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA writable_schema = ON")  # an unreadable part of the schema is not an error

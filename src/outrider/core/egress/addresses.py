@@ -64,7 +64,10 @@ def classify_address(address: IpAddress) -> AddressClassification:
 
 
 def find_embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address inside an IPv6 one (RFC 4291, 6052, 3056, 4380, 5214), if there is one."""
+    """Return the IPv4 address inside an IPv6 address, if any.
+
+    See RFC 4291, 6052, 3056, 4380 and 5214.
+    """
     isatap_markers = {0x0000_5EFE, 0x0200_5EFE}  # bits 32 to 63 from the right, RFC 5214 section 6.1
     low_32_bits = 0xFFFF_FFFF
     name, number = _find_block_row(address)[2], int(address)

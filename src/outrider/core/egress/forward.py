@@ -91,7 +91,7 @@ class IdleTimeout:
 
 
 async def forward_tunnel(client: ProxyClient, server: SocketStream, idle_seconds: float) -> None:
-    """Forward bytes both ways until the server ends, a side fails, or no data arrives for this time."""
+    """Forward bytes both ways until one side ends or idles."""
     idle_timeout = IdleTimeout(idle_seconds)
 
     async def forward_upstream() -> None:

@@ -30,7 +30,10 @@ class TextPart:
 
 
 def cut_part(text: str, start: int = 0, max_html_bytes: int = MAX_PART_HTML_BYTES) -> TextPart:
-    """Return the text from `start` that fits into a limit of HTML bytes, ending at a line if possible."""
+    """Return the text from `start` that fits a limit of HTML bytes.
+
+    It ends at a line if possible.
+    """
     start = min(max(start, 0), len(text))
     rest = text[start : start + max_html_bytes]
     low, high = 0, len(rest)

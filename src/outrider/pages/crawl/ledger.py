@@ -214,7 +214,7 @@ class CrawlLedger:
             return await self._count_pages(connection)
 
     async def list_pages(self, offset: int, limit: int) -> list[dict[str, Any]]:
-        """Return the processed pages of the newest round, by depth and in the order in which they were found."""
+        """Return the newest round's processed pages by depth and order."""
         newest = select(func.max(table.c.round)).where(table.c.crawl == self.id).scalar_subquery()
         query = (
             select(table)

@@ -60,7 +60,7 @@ class SiteMap:
     is_full: bool = False
 
     def find_pages(self, words: str = "") -> list[MappedPage]:
-        """Return the pages whose address or title has all these words, in the order in which they were listed."""
+        """Return the pages whose address or title has all words."""
         needles = words.lower().split()
         return [
             page

@@ -17,7 +17,7 @@ from outrider.pages.pages import Pages
 
 @dataclass(frozen=True)
 class VisitResult:
-    """The outcome of a page, the addresses of the crawl that it links to, and the error if it failed."""
+    """A page's outcome, its links within the crawl, and any error."""
 
     outcome: PageOutcome
     links: tuple[DiscoveredUrl, ...] = ()

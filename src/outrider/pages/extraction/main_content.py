@@ -137,7 +137,7 @@ def parse_html(html: bytes | str) -> Any:
 
 
 def _parse_limited(html: bytes | str, chars: int, tags: int) -> tuple[Any, bool]:
-    """Parse at most `chars` bytes and `tags` elements, and return whether the tree lacks some for its size.
+    """Parse within limits, and return whether the tree was cut.
 
     The parser runs without events, which only copy selected options and take quadratic time.
     """

@@ -63,7 +63,10 @@ def classify_failure(reply: HttpResponse, now: float) -> OutriderError | None:
 
 
 def parse_retry_after(value: str, now: float) -> float | None:
-    """Return the seconds in a Retry-After header, given as a number or a date (RFC 9110, section 10.2.3)."""
+    """Return the seconds in a Retry-After header.
+
+    It has a number or a date (RFC 9110, section 10.2.3).
+    """
     value = value.strip()
     if value.isascii() and value.isdigit() and len(value) < 10:
         return float(value)

@@ -61,7 +61,10 @@ class ByteCounts:
     lower: Counter[int]
 
     def score_charset(self, table: str, letters: frozenset[str]) -> float:
-        """Return how well the bytes fit a charset and a language, 1 if all are letters of the language."""
+        """Score how well bytes fit a charset and a language.
+
+        The score is 1 if all are letters of the language.
+        """
         punctuation_weight = 0.6  # of a letter's
         total = 0.0
         for byte, count in self.all.items():
@@ -97,7 +100,10 @@ def detect_latin_charset(body: bytes) -> str:
 
 
 def _rank_languages(text: bytes) -> dict[str, int]:
-    """Return the languages that a text seems to be in as one charset or another, with the likeliest as 0."""
+    """Rank the languages that a text may have in any charset.
+
+    The likeliest one is 0.
+    """
     max_bytes = 1_000
     probabilities: dict[str, float] = {}
     for charset in dict.fromkeys(charsets[0] for charsets in LANGUAGE_LETTERS):

@@ -289,7 +289,10 @@ def _is_zip_document_type(declared: str) -> bool:
 
 
 def _is_office_type(declared: str) -> bool:
-    """Return whether a type is an office program's binary format, which servers also declare for tables and pages."""
+    """Return whether a type is an old office format.
+
+    Servers also declare these for tables and pages.
+    """
     return (
         declared == "application/msword"
         or declared.startswith("application/vnd.ms-")
@@ -337,7 +340,10 @@ def _detect_text_type(declared: str, head: bytes, url: str) -> str:
 
 
 def _detect_markup_type(declared: str, start: bytes) -> str:
-    """Return the type of markup by its root where the declared type is wrong or less exact, else ""."""
+    """Return the markup's type by its root, if that is better.
+
+    The declared type may be wrong or less exact; else "".
+    """
     is_xml, is_unknown = declared in ("text/xml", "application/xml"), declared in UNKNOWN_TYPES
     if is_unknown and SVG_START.match(start):
         return "image/svg+xml"

@@ -42,7 +42,10 @@ FIELD_NAMES = {  # RSS 2.0, RSS 1.0 with Dublin Core, RFC 4287
 
 @dataclass
 class FeedParser:
-    """Collect the first value of each field from a feed's tags, for the feed and for each entry."""
+    """Collects the first value of each field of a feed.
+
+    It does so for the feed and for each entry.
+    """
 
     about: dict[str, str] = field(default_factory=dict)
     entries: list[dict[str, str]] = field(default_factory=list)

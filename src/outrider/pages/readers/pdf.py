@@ -37,7 +37,9 @@ PROGRAM_PREFIX = re.compile(r"^Microsoft (?:Word|PowerPoint|Excel) - ")
 
 
 def read_pdf(source: ReaderInput) -> Document:
-    """Return the text of the pages, each below a line with its number, as far as the time limit allows.
+    """Return the pages' text, as far as the time limit allows.
+
+    Each page is below a line with its number.
 
     Headings are found by the file's bookmarks, else by type size; tables by rules or aligned gaps. Running headers and
     page numbers are left out.
@@ -328,7 +330,10 @@ class PdfConverter:
         )
 
     def _is_header_footer(self, line: PdfLine, page: PdfPage) -> bool:
-        """Return whether a line is a running header, a page number, or both, as a chapter's title with a number."""
+        """Return whether a line is a running header or page number.
+
+        It may be both, such as a chapter's title with a number.
+        """
         if id(line) in self.header_footer_ids:
             return True
         if not is_at_edge(line, page):

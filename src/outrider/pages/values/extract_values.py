@@ -94,7 +94,9 @@ class ExtractedRow:
 
 
 def extract_values(plan: ValuePlan, html: str | None, document: Document, url: str) -> list[ExtractedRow]:
-    """Return one row for a plan of one object, or all rows of the best list of the page.
+    """Return one row for an object, or all rows of a list.
+
+    The list is the page's best one.
 
     Args:
         plan: The fields to look for.
@@ -193,7 +195,10 @@ def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
 
 
 def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
-    """Return the value that fits a field best, or None if no place offers one, or if places differ."""
+    """Return a field's best value, or None.
+
+    It is None if no place offers a value, or if places differ.
+    """
     min_confidence = 0.35
     first_counts = {"json-ld", "microdata", "meta", "element"}  # other texts contain several values without an order
     offers: list[tuple[float, Any, OfferedValue]] = []

@@ -148,7 +148,10 @@ def read_classes(node: Any, text: str, texts: TextReader, lead: str) -> Iterator
 
 
 def _list_class_words(node: Any, name: str) -> list[str]:
-    """Return the words of a class, without the name of the block around the element, such as `card` of `card-price`."""
+    """Return a class's words without its block's name.
+
+    For instance without `card` in `card-price`.
+    """
     max_levels = 3
     words = [word for word in CLASS_BORDER.split(name) if word]
     around: set[str] = set()

@@ -36,7 +36,10 @@ class OfferedValue:
 
 
 def tidy_value(text: str | None) -> str:
-    """Return a text on one line, without invisible characters, or "" if it is too long for a value."""
+    """Return a value on one line, or "" if it is too long.
+
+    Invisible characters are removed.
+    """
     max_chars = 5_000
     line = " ".join((text or "")[: 4 * max_chars].split()).replace(" , ", ", ")
     return clean_untrusted(line) if len(line) <= max_chars else ""

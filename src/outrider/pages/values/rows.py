@@ -37,7 +37,10 @@ def find_row_groups(tree: Any) -> Iterator[list[Row]]:
 
 
 def _read_tables(tree: Any, texts: TextReader) -> list[list[Row]]:
-    """Return the rows of each table, those of tables with the same head together, and its columns as rows."""
+    """Return each table's rows, and its columns as rows.
+
+    Tables with the same header are joined.
+    """
     max_tables = 200
     by_head: dict[tuple[tuple[str, ...], ...], list[Row]] = {}
     turned: list[list[Row]] = []

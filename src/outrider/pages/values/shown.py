@@ -127,7 +127,10 @@ def _list_ids(scope: Any, selector: str) -> set[int]:
 
 
 def find_priced_part(scope: Any) -> set[int]:
-    """Return the ids of everything in the smallest part with the main heading and a price, which belong together."""
+    """Return the ids in the smallest part with heading and price.
+
+    Everything in it belongs to one product.
+    """
     max_levels = 6
     part = scope.css_first("h1")
     for _ in range(max_levels):
@@ -138,7 +141,7 @@ def find_priced_part(scope: Any) -> set[int]:
 
 
 def _read_row(cells: list[Any], texts: TextReader, place: str, context: str) -> Iterator[OfferedValue | None]:
-    """Yield the values of a table's row that is made of labels, each with a value after it."""
+    """Yield the values of a row that alternates labels and values."""
     kinds = [(cell.tag, cell.attributes.get("class")) for cell in cells]
     is_repeated = len(cells) in (4, 6, 8) and kinds[::2] == kinds[:1] * (len(cells) // 2) and kinds[0] != kinds[1]
     is_repeated |= len(cells) == 4 and any(map(str.isdigit, "".join(texts.read(cell) for cell in cells[1::2])))

@@ -136,7 +136,10 @@ def _list_rows(table: Any) -> list[Any]:
 
 
 def read_rows(grid: Grid, place: str, texts: TextReader) -> list[Row]:
-    """Return the rows of a table under the labels of its columns, without headings, notes and sums between them."""
+    """Return a table's rows by their columns' labels.
+
+    Headings, notes and sums between them are left out.
+    """
     labels = grid.label_columns()
     heads = grid.lines[grid.head_count - 1] if grid.head_count else []
     rows: list[Row] = []

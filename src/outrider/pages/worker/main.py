@@ -15,7 +15,10 @@ LENGTH_PREFIX_BYTES = 8
 
 
 def main() -> None:
-    """Read documents until the parent closes the pipe, the process is idle, or it used too much memory."""
+    """Read documents until the parent ends or a limit is reached.
+
+    The limits are idle time and memory.
+    """
     max_growth_bytes = 1 << 30  # then a fresh process takes over
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     for descriptor in (0, 1):  # parsers may print
@@ -77,7 +80,10 @@ def _limit_memory() -> None:
 
 
 def _get_peak_memory() -> int:
-    """Return the peak memory in bytes, which begins at the parent's, or 0 if the system does not report it."""
+    """Return the peak memory in bytes, or 0 if unknown.
+
+    It begins at the parent's.
+    """
     with suppress(ImportError, OSError):
         import resource
 

@@ -32,7 +32,10 @@ NO_RESULTS = re.compile(r"no results found", re.IGNORECASE)
 
 
 async def search_ddgs(query: Query, access: ProviderAccess, services: SearchServices) -> EngineResults:
-    """Search in a thread, which is abandoned when the search is cancelled because the library cannot be stopped."""
+    """Search in a thread, which is abandoned on cancellation.
+
+    The library cannot be stopped.
+    """
     proxy = services.get_proxy_url() if services.get_proxy_url else None
     if not proxy:
         raise build_failure("not_configured", "DuckDuckGo needs the guarded proxy", hint=provider.remedy)

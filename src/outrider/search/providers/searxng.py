@@ -55,7 +55,7 @@ def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
 
 
 def _choose_locale(query: Query) -> tuple[str | None, tuple[str, ...]]:
-    """Return SearXNG's locale for the language and the region, and notes on what it has no locale for."""
+    """Return SearXNG's locale, and notes on what it lacks."""
     locales = {locale.lower(): locale for locale in LOCALES.split()}
     region = query.country_code
     if query.language:

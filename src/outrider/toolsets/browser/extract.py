@@ -118,7 +118,7 @@ async def _build_dom_map(active: ActivePage, selector: str, limit: int) -> dict[
 
 
 async def _save_html(active: ActivePage, workspaces: SessionWorkspaces, call: Call, session_id: str) -> dict[str, Any]:
-    """Save the current source of the document in a file, or report why it could not be written."""
+    """Save the document's current source, or report why that failed."""
     max_html_chars = 20_000_000
     source = await active.tools.page.evaluate_in("outrider", RAW_HTML_SCRIPT, max_html_chars)
     metadata: dict[str, Any] = {"raw_html_size": source["size"], "save_html_requested": True}

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 async def find_default_session(browsers: Browsers, call: Call, tool: Tool) -> str:
-    """Return the id of the caller's session if exactly one can be meant, here or in another process.
+    """Return the caller's session id if exactly one is possible.
+
+    The session may be here or in another process.
 
     The first navigation gets the name under which it opens one.
     """

@@ -263,7 +263,10 @@ async def describe_stores(stores: ContentStores, call: Call) -> tuple[str, dict[
 
 
 def format_context(stores: Sequence[Store], total: int, records: Sequence[ContentRecord] = ()) -> str:
-    """Format the stores as a part of a system prompt, with the latest contents of the session's own store."""
+    """Format the stores for a system prompt.
+
+    The latest contents of the session's own store are included.
+    """
     max_context_chars = 4_000
     items = sum(store.content_count for store in stores)
     lines = [

@@ -267,7 +267,10 @@ async def build_page(playbooks: PlaybookStore, call: Call, page: int, page_size:
 async def _build_playbook_answer(
     record: Playbook, known: InstalledToolNames, flows: FlowStore, call: Call
 ) -> PlaybookAnswer:
-    """Return the playbook, with a warning for unknown tools, which only the host may have, and unknown flows."""
+    """Return the playbook, with warnings about unknown tools and flows.
+
+    Only the host may have an unknown tool.
+    """
     warnings = [*iter_unknown_tools(record.content, known), *await _list_unknown_flows(record, flows, call)]
     answer = PlaybookAnswer(success=True, playbook=_serialize_playbook(record))
     return answer.model_copy(update={"warnings": warnings}) if warnings else answer

@@ -60,7 +60,7 @@ def serialize_run(run: Run, usage: RunUsage) -> dict[str, Any]:
 
 
 def build_answer_result(run: Run, cited: CitedText, usage: RunUsage, mime_prefix: str) -> Result:
-    """Build the answer of a run that has ended, complete or not, with the files that it made."""
+    """Build the answer of an ended run, with its files."""
     summary = serialize_run(run, usage)
     optional = {
         "chainOfThought": run.thoughts.strip(),
@@ -105,7 +105,7 @@ def build_handoff_result(run: Run, mime_prefix: str) -> Result:
 
 
 def add_overruled_note(result: Result, questions: Sequence[Question]) -> Result:
-    """Add a note on the caller's answers that came too late, and on the decisions that hold instead."""
+    """Add a note on late answers and the decisions that count."""
     if not questions:
         return result
     lines = ["Other people answered these questions first, and their decisions hold:"]

@@ -177,7 +177,10 @@ def is_configured(services: Services) -> bool:
 
 @run_agent_toolset.register_tool_source
 async def list_agent_tools(services: Services, taken_names: Collection[str]) -> tuple[Tool, ...]:
-    """Return one tool for each agent, and a placeholder if an agent cannot be used or there are none."""
+    """Return one tool per agent, or a placeholder.
+
+    The placeholder is listed if an agent cannot be used or there are none.
+    """
     delegation: Delegation = services[Delegation]
     catalogue, database = delegation.catalogue, delegation.database
     descriptions = catalogue.describe_agents()
@@ -191,7 +194,10 @@ async def list_agent_tools(services: Services, taken_names: Collection[str]) -> 
 
 
 def _assign_tool_names(agents: Collection[str], taken_names: Collection[str]) -> dict[str, str]:
-    """Assign tool names in alphabetical order of the agents, so that they stay the same when others are added."""
+    """Assign tool names in the agents' alphabetical order.
+
+    They stay the same when others are added.
+    """
     names: dict[str, str] = {}
     used = set(taken_names) | {PLACEHOLDER_TOOL_NAME}
     for name in sorted(agents):

@@ -121,7 +121,10 @@ async def _list_pages(crawler: Crawler, plan: CrawlPlan, owner: str, offset: int
 
 
 def build_page_saver_factory(autosave: Autosave) -> "StorePageFactory":
-    """Return a function that saves pages of a crawl whose first process has ended, from the crawl's stored errand."""
+    """Return a function that saves pages of a resumed crawl.
+
+    It reads the crawl's stored errand.
+    """
 
     def restore_page_saver(errand: dict[str, Any]) -> "StorePage":
         return _build_page_saver(autosave, parse_call(errand["call"]), errand["store"])

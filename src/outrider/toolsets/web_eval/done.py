@@ -68,7 +68,10 @@ async def finish_evaluation(
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Raise InvalidInput if it is not a JSON Schema of an object or array, or has references that do not resolve."""
+    """Raise InvalidInput unless it is a usable JSON Schema.
+
+    It must be of an object or array, and its references must resolve.
+    """
     import jsonschema
     from referencing.exceptions import Unresolvable
 

@@ -377,7 +377,10 @@ class Evaluator:
 
 
 def _build_own_call(call: Call, evaluation: Evaluation) -> Call:
-    """Build a call for the caller whose session is the evaluation's, so that its browser session is its own."""
+    """Build a call whose session is the evaluation's.
+
+    The evaluation's browser session is then its own.
+    """
     return Call(
         session=evaluation.id,
         assistant=call.assistant,

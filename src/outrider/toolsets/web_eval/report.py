@@ -201,7 +201,10 @@ def build_result(answer: dict[str, Any]) -> Result:
 def _describe_last_page(
     evaluation: Evaluation, final_page: FinalPage, records: Sequence[EvaluationRecord]
 ) -> dict[str, str]:
-    """Return address and title of the final page, or of the last step if that page could not be read."""
+    """Return address and title of the final page.
+
+    If it could not be read, those of the last step.
+    """
     if final_page.url:
         return {"url": final_page.url, "title": final_page.title}
     steps = [record for record in records if record.kind == "agent" and record.url]

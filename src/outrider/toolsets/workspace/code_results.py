@@ -120,7 +120,7 @@ def _build_files_meta(execution: "Execution[Any]") -> dict[str, Any]:
 
 
 async def _describe_value(execution: "Execution[Any]") -> dict[str, Any]:
-    """Return the value of a cell's last expression, and the file that holds all of a long one."""
+    """Return a cell's value, and the file with a long one."""
     max_value_chars = 20_000
     value = getattr(execution.process, "value", None)
     if value is None:

@@ -156,7 +156,10 @@ async def import_file(
 
 
 def _build_file_result(file: "FileText", *, numbered: bool, limit: int, offset: int) -> Result:
-    """Build the text, cut after a whole line if possible, with a note on how to read on."""
+    """Build the text, with a note on how to continue.
+
+    It is cut after a whole line if possible.
+    """
     from outrider.workspace.edit import split_lines
 
     if file.lines is not None:  # otherwise the file has more than was read

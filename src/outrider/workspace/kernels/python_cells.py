@@ -119,7 +119,7 @@ def read_time(path: str) -> int:
 
 
 def save_figures(value: object = None) -> None:
-    """Save the figures that the cell has drawn, and a picture that is its value, into the workspace."""
+    """Save the cell's figures, and a picture that is its value."""
     plots = sys.modules.get("outrider_plots")
     if plots:
         plots.show_all(value)

@@ -65,7 +65,7 @@ async def find_python(chosen: str, uid: int | None, private: Path) -> Interprete
 
 
 def find_deno(chosen: str, uid: int | None) -> Interpreter:
-    """Return the operator's choice, else the Deno of the extra `code`, else the one on PATH. Raises NotConfigured."""
+    """Return the operator's Deno, the extra's, or the one on PATH."""
     installed = Path(sysconfig.get_path("scripts")) / "deno"
     executable = Path(chosen) if chosen else installed if installed.exists() else Path(shutil.which("deno") or "")
     if not executable.is_file():

@@ -211,7 +211,10 @@ class Sandbox:
 
 
 def _assign_files(backend: "SandboxBackend", job: "Job") -> int | None:
-    """Return the user that a job runs as, None for the server's own, and give it the files. Blocking."""
+    """Give a job's files to its user, and return that user.
+
+    None means the server's own user. Blocking.
+    """
     from outrider.workspace.sandbox.launcher_backends import chown_tree, find_owner_uid, find_unused_uid
 
     uid = None if backend.level == "none" else find_unused_uid(job.directory)

@@ -41,7 +41,10 @@ class WebAccess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def connect_job(self, job: Job, python: Interpreter) -> Job:
-        """Return the job with the proxy on a port of its own loopback, and the usual proxy variables set."""
+        """Return the job with the proxy on its own loopback.
+
+        The usual proxy variables are set.
+        """
         script_name = "web.py"
         proxy_port = 8118  # of the sandbox's own loopback, where nothing else listens
         address = f"http://{PROXY_USER}:{self.proxy.token}@127.0.0.1:{proxy_port}"

@@ -73,7 +73,7 @@ class GrepEngine(Protocol):
         ...
 
     def build_parser(self) -> Callable[[bytes], list[LineMatch]]:
-        """Return a parser for lines of its output, which returns the matches of a file once it is complete."""
+        """Return a parser that yields a file's matches once complete."""
         ...
 
 

@@ -197,7 +197,10 @@ class ElementHandlers(ElementStack):
         return end
 
     def handle_code_line(self, attributes: Attributes) -> int:
-        """Return the end code of an inline element in a listing, which may be a line or a diff marker."""
+        """Return the end code of an inline element in a listing.
+
+        It may be a line or a diff marker.
+        """
         if marker := attributes.get("data-code-marker"):
             self.add_text(marker)
         if "data-line" not in attributes and not is_line_class((attributes.get("class") or "")[:MAX_CLASS_CHARS]):

@@ -115,7 +115,7 @@ def resolve_embed(node: Any, tag: str, attributes: Attributes) -> tuple[str, str
 
 
 def shows_fallback(attributes: Attributes) -> bool:
-    """Return whether browsers show the content of an object element, because they have nothing to load or to run."""
+    """Return whether browsers show an object's fallback content."""
     dead_plugins = ("flash", "futuresplash", "java", "silverlight", "realaudio", "x-director", "activex")
     data, kind = (attributes.get("data") or "").strip(), (attributes.get("type") or "").lower()
     return not data or data.lower().endswith((".swf", ".class", ".xap")) or any(name in kind for name in dead_plugins)

@@ -85,7 +85,10 @@ def _find_next_element(node: Any) -> Any:
 
 
 def is_line_number(node: Any, tag: str, attributes: Attributes) -> bool:
-    """Return whether an element in a listing is a line number, by its class or as a link to its line."""
+    """Return whether a listing's element is a line number.
+
+    Its class or a link to its line shows that.
+    """
     if tag == "a":
         address, words = attributes.get("href") or "", node.text() or ""
         return address[:1] == "#" and words.isdigit() and address.endswith(words)

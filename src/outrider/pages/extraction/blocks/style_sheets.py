@@ -131,7 +131,7 @@ def _find_hiding_selectors(source: str) -> set[str]:
 
 
 def _iter_hiding_declarations(lower: str) -> Iterator[tuple[int, bool]]:
-    """Yield the offset of each declaration that may hide, and whether it hides with any value."""
+    """Yield offsets of declarations that may hide, and whether any value hides."""
     property_chars = 40  # a value's property is this close before it
     for word, pattern in HIDING_PROPERTY_PATTERNS:
         if word in lower:

@@ -147,7 +147,9 @@ class TreeWalker(ElementHandlers):
 
 @lru_cache(maxsize=1)
 def _build_tag_handlers() -> tuple[dict[int, tuple[ElementHandler, str]], int]:
-    """Return handler and tag by the parser's tag ids, which are cheaper to read than tag names, and the id of text.
+    """Return handlers by the parser's tag ids.
+
+    Ids are cheaper to read than names; the id of text is returned, too.
 
     Only the names that the parser knows have the same ids in every tree.
     """

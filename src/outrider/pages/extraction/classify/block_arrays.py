@@ -131,7 +131,10 @@ def _to_columns(rows: list[tuple[int, ...]], width: int) -> Numbers:
 
 
 def _count_characters(texts: list[str]) -> tuple[Floats, Floats, Floats, NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return per text its characters, words, characters by class, and the class of the first and last character."""
+    """Return each text's characters, words and character classes.
+
+    The classes of its first and last character follow.
+    """
     count = len(texts)
     lengths = np.fromiter(map(len, texts), np.int64, count)
     classes = classify_characters("".join(texts))

@@ -33,7 +33,10 @@ LISTING_TAG = TAG_NUMBERS["pre"]
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """The numbers of the blocks to keep, the page's kind ("" for very short pages), and facts for its metadata."""
+    """The kept blocks, the page's kind, and facts for its metadata.
+
+    The kind is "" for very short pages.
+    """
 
     chosen: list[int]
     kind: str

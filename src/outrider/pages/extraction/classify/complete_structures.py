@@ -102,7 +102,7 @@ def _keep_terms(page: PageBlocks, kept: set[int], parts: list[int]) -> None:
 
 
 def _find_adjacent_lists(page: PageBlocks, kept: list[int], probabilities: NDArray[np.float32]) -> list[int]:
-    """Return the blocks of lists right between two kept blocks, or right after one that ends with a colon."""
+    """Return lists between two kept blocks, or after a colon."""
     min_item_probability = 0.2  # right between kept blocks
     blocks = list[int]()
     for before, after in pairwise([*kept, len(page.texts)]):
@@ -142,7 +142,7 @@ def _find_link_runs(page: PageBlocks, kept: list[int], probabilities: NDArray[np
 
 
 def _complete_items(page: PageBlocks, kept: set[int], items: list[range], probabilities: NDArray[np.float32]) -> None:
-    """Keep the items of a list if half of them are kept, and all of an item if most of its text is."""
+    """Complete lists that are half kept, and items mostly kept."""
     kept_items = [item for item in items if not kept.isdisjoint(item)]
     for item in items if 2 * len(kept_items) >= len(items) else kept_items:
         chosen = [block for block in item if block in kept]

@@ -182,7 +182,10 @@ def _write_ancestors(sheet: FeatureSheet, view: BlockArrays) -> tuple[Numbers, F
 def _describe_containers(
     view: BlockArrays, up: Numbers, holder: Numbers, container_values: Floats
 ) -> tuple[Floats, Numbers]:
-    """Return the columns of the containers from the second on, each once, and the row of each block."""
+    """Return the distinct columns of all containers but the first.
+
+    The row of each block follows.
+    """
     occurs = np.zeros(len(up), np.bool_)
     occurs[holder] = True
     (at,) = occurs.nonzero()
@@ -373,7 +376,10 @@ def _build_page_features(page: PageBlocks, signals: PageSignals, view: BlockArra
 
 
 def _build_flags(view: BlockArrays, holder: Numbers) -> tuple[Floats, Numbers, Numbers]:
-    """Return the category flags of each distinct line of ancestors, their numbers, and the line of each block."""
+    """Return the category flags of each distinct line of ancestors.
+
+    The numbers of the ancestors and the line of each block follow.
+    """
     together = np.zeros(len(view.parent), np.int64)
     np.bitwise_or.at(together, view.top, view.bits)
     words = np.empty((view.count, 6), np.int64)

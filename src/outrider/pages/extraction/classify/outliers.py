@@ -50,7 +50,7 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
 
 
 def drop_dangling_pointers(page: PageBlocks, chosen: list[int], kind: str) -> list[int]:
-    """Return the chosen blocks without lone links to places of the page, and without headings of dropped sections."""
+    """Drop lone links within the page, and headings of dropped sections."""
     max_pointers = 2  # more of them are a list
     links, headings = set[int](), set[int]()
     if kind not in ("documentation", "forum", "") and page.fragment_link_blocks:

@@ -22,7 +22,10 @@ LOWERCASE_PLANE = CodePointTable(
 
 
 def measure_title_overlap(title: str, texts: list[str]) -> tuple[Floats, Floats]:
-    """Return per text the share of its distinct words in the title, and the share of the title's words in it."""
+    """Return how much each text and the title overlap.
+
+    That is the share of the text's distinct words in the title, and vice versa.
+    """
     max_title_chars = 500
     max_block_chars = 300  # longer blocks are not titles
     short = [text if len(text) < max_block_chars else "" for text in texts]

@@ -100,7 +100,7 @@ class BlockContexts:
         return parent >= 0 and names[parent] in section_lists
 
     def _find_preceding_item(self, element: int) -> BlockContext | None:
-        """Return the context of the item that a list belongs to although it is only next to it."""
+        """Return the context of the item that a following list belongs to."""
         max_preceding_lists = 4  # that belong to the same item
         elements = self._page.elements
         parent = elements[element][0]

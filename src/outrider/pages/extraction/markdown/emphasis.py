@@ -47,7 +47,10 @@ STRIP_CONTROLS = str.maketrans("", "", "\x01\x02\x03\x04")
 
 
 def strip_control_chars(texts: list[str], pieces: list[list[Any]]) -> None:
-    """Remove this module's control characters, which hardly any page has, from the texts and pieces of a page."""
+    """Remove this module's control characters from a page.
+
+    Hardly any page has them.
+    """
     joined = "".join(texts)
     if MARK_START not in joined and MARK_END not in joined and ATOM_START not in joined and ATOM_END not in joined:
         return

@@ -58,7 +58,10 @@ def _escape_inline(text: str) -> str:
 
 
 def escape_line_start(line: str) -> str:
-    """Escape the beginning of a line that looks like a heading, an item, a quote or a fence."""
+    """Escape a line start that looks like Markdown.
+
+    It may look like a heading, an item, a quote or a fence.
+    """
     if line[:1] not in BLOCK_START_CHARS:
         return line
     if item := ORDERED_ITEM.match(line):

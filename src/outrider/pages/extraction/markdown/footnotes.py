@@ -57,7 +57,9 @@ def collect_footnotes(page: PageBlocks, chosen: list[int]) -> Footnotes:
 
 
 def find_note(page: PageBlocks, number: int, anchor: str, mark: str) -> list[int]:
-    """Return the blocks of the note that a mark links to, or an empty list if the anchor is not a note's.
+    """Return the blocks of the note that a mark links to.
+
+    The list is empty if the anchor is not a note's.
 
     An anchor is a note's by its name, by a link back to the block of the mark, or by a final arrow that links back. In
     the last two cases the mark must not begin its block: such a block is a note itself.
@@ -125,7 +127,10 @@ def _find_references(page: PageBlocks, number: int) -> list[tuple[str, str]]:
 
 
 def _find_definition(page: PageBlocks, anchor: str) -> list[int]:
-    """Return the blocks of the term, element or item that an anchor names, or the block there alone."""
+    """Return the blocks of an anchor's term, element or item.
+
+    If there is none, return the block there.
+    """
     max_ancestors = 4  # one of them may be the whole note
     block = page.anchors.get(anchor, -1)
     if not 0 <= block < len(page.texts):

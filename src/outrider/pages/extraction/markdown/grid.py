@@ -114,7 +114,7 @@ def build_grid(page: PageBlocks, table: int, blocks: list[int], paragraphs: Para
 
 
 def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int]) -> list[str]:
-    """Return how most cells of each column are aligned, or an empty list if all are aligned as usual."""
+    """Return each column's usual alignment; empty if all are default."""
     aligned: dict[int, Counter[str]] = {}
     for cell, column in columns.items():
         attributes = page.attributes.get(cell)
@@ -140,7 +140,7 @@ def _detect_alignments(page: PageBlocks, columns: dict[int, int], used: list[int
 
 
 def _is_header_row(page: PageBlocks, row: int, cells: list[int], texts: dict[int, list[str]]) -> bool:
-    """Return whether a row is in the table's head or consists of heading cells, apart from empty ones."""
+    """Return whether a row belongs to the header, ignoring empty cells."""
     min_headings = 2  # next to empty cells; one heading alone begins a group of rows
     if page.elements[page.elements[row][0]][1] == THEAD_TAG:
         return True
@@ -178,7 +178,10 @@ def _build_row(
 
 
 def _carry_row_spans(line: list[str], spans: dict[int, tuple[int, str]], *, has_text: bool) -> None:
-    """Append the cells that span from the rows above, empty in a row without text of its own."""
+    """Append the cells that span from the rows above.
+
+    They are empty in a row without text of its own.
+    """
     while (span := spans.get(len(line), (0, "")))[0] > 0:
         rows_left, text = span
         spans[len(line)] = (rows_left - 1, text)
@@ -228,7 +231,10 @@ def _collect_cell_texts(page: PageBlocks, blocks: list[int], paragraphs: Paragra
 
 
 def _format_cell_block(page: PageBlocks, number: int, cell: int, text: str) -> str:
-    """Return a listing as inline code for each line, an item of a cell with a bullet, and other text unchanged."""
+    """Format a block for a table cell.
+
+    Listings become inline code for each line, and items get a bullet.
+    """
     owner = page.rows[number][0]
     tag = page.elements[owner][1]
     if tag == PRE_TAG:

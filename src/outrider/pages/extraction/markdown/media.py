@@ -65,7 +65,10 @@ def collect_images(page: PageBlocks, addresses: UrlResolver) -> list[ImageRef]:
 
 
 def build_image(attributes: Attributes, addresses: UrlResolver) -> ImageRef | None:
-    """Return the image of an img element, or None for one without an address and for tracking pixels."""
+    """Return the image of an img element, if it is shown.
+
+    Images without an address and tracking pixels give None.
+    """
     address = _resolve_source(attributes, addresses)
     return _build_visible_image(attributes, address) if address else None
 
@@ -158,7 +161,9 @@ def _parse_pixels(value: str | None) -> int | None:
 
 
 def find_embeds(page: PageBlocks, chosen: list[int]) -> list[tuple[int, PageEmbed]]:
-    """Return the embeds that belong to the chosen blocks, each with the number of chosen blocks before it.
+    """Return the chosen blocks' embeds with their positions.
+
+    A position is the number of chosen blocks before the embed.
 
     An embed belongs to them if the blocks on both sides were chosen, or one in the same element.
     """

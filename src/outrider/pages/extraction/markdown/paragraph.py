@@ -87,7 +87,10 @@ class ParagraphDraft:
         self.parts.append(text)
 
     def escape_last_backslash(self) -> None:
-        """Escape a backslash at the end of a text, which would escape the mark or line break after it."""
+        """Escape a final backslash.
+
+        It would escape the mark or line break after it.
+        """
         text = self.parts[-1]
         is_odd = (len(text) - len(text.rstrip("\\"))) % 2
         if is_odd and not self.code_depth and text.__class__ is not Formula:

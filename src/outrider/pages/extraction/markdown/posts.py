@@ -110,7 +110,9 @@ def get_opening_post(page: PageBlocks, posts: dict[int, str]) -> tuple[str, str]
 
 
 def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
-    """Return the elements that look alike, are named or signed as posts, and hold most of the chosen text.
+    """Return similar elements that hold most of the chosen text.
+
+    They are named or signed as posts.
 
     Where each post has classes of its own, they look alike by tags and by the categories of their names.
     """

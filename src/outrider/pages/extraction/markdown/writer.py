@@ -150,7 +150,7 @@ class MarkdownWriter:
             )
 
     def _write_rule(self, number: int, context: BlockContext) -> None:
-        """Write a horizontal rule if one is before this block and not inside of a list or quote."""
+        """Write a preceding horizontal rule outside lists and quotes."""
         passed = bisect_right(self.rules, number)
         is_same_holder = False
         if context.holders and self.last_holders:
@@ -184,7 +184,10 @@ class MarkdownWriter:
         return after or at + 1
 
     def _append_text(self, text: str, kind: int = 0, *, joins: bool = False) -> None:
-        """Append a text outside of quotes and items, after an empty line unless it joins the last part."""
+        """Append a text outside quotes and items.
+
+        An empty line precedes it unless it joins the last part.
+        """
         self.parts += ("\n" if joins and kind else "\n\n", text)
         self.last_part, self.last_holders = kind, ()
 
@@ -338,7 +341,10 @@ class MarkdownWriter:
         return at
 
     def _write_table(self, chosen: list[int], at: int, context: BlockContext) -> int:
-        """Write a data table and return the number of the next block, or 0 for a layout table."""
+        """Write a data table and return the next block's number.
+
+        It is 0 for a layout table.
+        """
         end = at
         while end < len(chosen) and self.contexts.get_context(self.page.rows[chosen[end]][0]).table == context.table:
             end += 1

@@ -99,7 +99,9 @@ def _is_valid_day(year: str, month: str, day: str) -> bool:
 
 
 def find_line_dates(line: str, language: str = "") -> list[str]:
-    """Return the dates in a short line as ISO 8601, without those of updates, registrations and the like.
+    """Return a short line's publication dates as ISO 8601.
+
+    Dates of updates, registrations and the like are left out.
 
     Args:
         line: A block's text. Lines of more than 160 characters have no dates.
@@ -151,7 +153,7 @@ def _compile_other_pattern() -> re.Pattern[str]:
 
 
 def _format_match(groups: dict[str, str | None], language: str, min_year: int) -> str:
-    """Return the date of a match, or "" if the day does not exist or the match is ambiguous."""
+    """Return a match's date, or "" if it is invalid or ambiguous."""
     buddhist_offset_years = 543  # of the Thai calendar
     year = int(groups["y"] or 0)
     year -= buddhist_offset_years if year > MAX_PAGE_YEAR + 100 else 0

@@ -395,7 +395,7 @@ def _parse_address_date(address: str) -> str:
 
 
 def _read_author_name(node: Any) -> str:
-    """Return the text of an element, or of the name in it, if it can be a name, else ""."""
+    """Return an element's name of an author, else ""."""
     inner = node.css_first('[itemprop~="name" i]')
     text = to_single_line((inner or node).text(separator=" ")[:500])
     is_name = 2 < len(text) <= MAX_AUTHOR_CHARS and not any(map(str.isdigit, text)) and " : " not in text

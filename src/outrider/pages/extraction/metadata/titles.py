@@ -71,7 +71,10 @@ def _split_words(text: str) -> set[str]:
 
 
 def find_headline(declared: list[str], headings: list[str], site: SiteNames) -> int:
-    """Return which of the level-1 headings is the page's headline, or -1 if the declared titles support none."""
+    """Return the index of the headline among the level-1 headings.
+
+    It is -1 if the declared titles support none.
+    """
     min_common_share = 0.5  # of the headline's words
     if not declared:
         return 0 if headings else -1
@@ -93,7 +96,9 @@ def find_headline(declared: list[str], headings: list[str], site: SiteNames) -> 
 
 
 def find_chapter_heading(declared: list[str], headings: list[str]) -> int:
-    """Return which heading the declared title has before another one above it, as a chapter before its book, or -1.
+    """Return the heading that the declared title puts before another.
+
+    For instance a chapter before its book; -1 if there is none.
 
     "Appendix E: Editions" is the chapter of "E - Editions - The Book", too.
     """

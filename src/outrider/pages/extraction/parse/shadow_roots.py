@@ -45,7 +45,10 @@ def has_shadow_roots(source: bytes) -> bool:
 
 
 def open_shadow_roots(source: bytes) -> tuple[bytes, str]:
-    """Return the source with an element in place of each template that declares a shadow root, and the marks' name."""
+    """Replace templates of shadow roots by elements.
+
+    Also return the name of the marks.
+    """
     mark = secrets.token_hex(MARK_BYTES)
     open_templates: list[int | None] = []  # the number of each shadow root
     roots = 0

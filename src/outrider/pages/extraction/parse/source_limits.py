@@ -207,7 +207,10 @@ def _find_unsafe_offset(source: bytes) -> int:
 def _select_marks_before_ends(
     signs: NDArray[np.int64], ends: NDArray[np.bool_], last: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the quotation marks right before a tag's end, and the last sign if it is not an end."""
+    """Return quotation marks right before tag ends.
+
+    The last sign is returned if it is not an end.
+    """
     if not len(signs):
         return signs, last
     marks = signs[:-1][ends[1:] & ~ends[:-1]]
@@ -253,7 +256,7 @@ def remove_raw_text(source: bytes) -> bytes:
 
 
 def _shorten_text_segment(part: bytes) -> bytes:
-    """Cut a part between two `<` unless it is a tag with ordinary attributes and the text after it."""
+    """Cut a part between two `<` unless it is an ordinary tag."""
     match = TAG_BODY_PATTERN.match(part)
     if not match:
         return part[:MAX_TAG_BYTES]

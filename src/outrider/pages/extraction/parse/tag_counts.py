@@ -154,6 +154,9 @@ def _add_name_counts(
 
 @lru_cache(maxsize=1_000)
 def _decode_name(word: int) -> bytes:
-    """Return a name of at most seven letters, with a slash before it if the eighth byte marks it as closed."""
+    """Decode a tag name of at most seven letters.
+
+    A slash precedes it if the eighth byte marks it as closed.
+    """
     slash, name = divmod(word, 1 << 56)
     return b"/" * slash + name.to_bytes(7, "little").rstrip(b"\0")

@@ -13,7 +13,9 @@ NODE_BYTES, MAX_TREE_BYTES = 300, 23_000_000
 
 
 def limit_tree_size(source: bytes) -> tuple[bytes, bool]:
-    """Return the source up to where its tree would be too large, and whether that is before its end.
+    """Cut the source where its tree would be too large.
+
+    Also return whether something was cut.
 
     Of a source that is cut, comments and scripts are left out.
 

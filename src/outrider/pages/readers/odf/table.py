@@ -93,7 +93,10 @@ def _read_row(sheet: SheetCells, row: XmlElement, number: int, get_text: Callabl
 
 
 def _format_cell(cell: XmlElement, get_text: Callable[[XmlElement], str]) -> str:
-    """Return dates and numbers by their stored value, which is the same in all languages, others as shown."""
+    """Format dates and numbers by their stored value, others as shown.
+
+    Stored values are the same in all languages.
+    """
     kind = cell.get("office:value-type")
     if kind == "date":
         return cell.get("office:date-value").replace("T", " ")

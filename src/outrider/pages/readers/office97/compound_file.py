@@ -31,7 +31,9 @@ class CompoundEntry:
 
 
 class CompoundFile:
-    """The streams of a compound file by name, in any storage and any case, or by path (`storage/name`).
+    """The streams of a compound file by name or path.
+
+    Names are in any storage and any case; a path is `storage/name`.
 
     Raises:
         CompoundFileError: if the file is cut or damaged, at once or when a stream is read.

@@ -224,7 +224,10 @@ class DocumentDraft:
             self.add_block("> " + text.strip().replace("\n", "\n> "))
 
     def resolve_link(self, address: str, text: str = "") -> str:
-        """Record a link and return its absolute URL; empty if it is not a web or mail address."""
+        """Record a link and return its absolute URL.
+
+        It is empty unless it is a web or mail address.
+        """
         max_links = 10_000
         resolved = resolve_url(address, self.source.url)
         if resolved and len(self.links) < max_links:

@@ -193,7 +193,10 @@ def convert_asciidoc(text: str) -> ConvertedMarkup:
 
 
 def _render_asciidoc_table(lines: list[str], options: str) -> str:
-    """Return a table whose head is an option, or a first line with a blank one below it."""
+    """Render a table, whose header may be an option.
+
+    Otherwise its header is a first line followed by a blank one.
+    """
     rows = _split_asciidoc_rows(lines)
     is_set_apart = "".join(lines[:1]).strip() and not "".join(lines[1:2]).strip()
     has_head = "header" in options.replace("noheader", "") or (is_set_apart and "noheader" not in options)
@@ -243,7 +246,7 @@ def convert_org(text: str) -> ConvertedMarkup:
 
 
 def _find_list_indent(line: str, list_indent: int) -> int:
-    """Return the indent of the list that a line begins or continues, -1 if it is in none."""
+    """Return the indent of a line's list, or -1 outside lists."""
     indent = len(line) - len(line.lstrip())
     if LIST_ITEM.match(line.lstrip()):
         return indent if list_indent < 0 else min(indent, list_indent)

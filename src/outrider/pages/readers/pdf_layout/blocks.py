@@ -216,7 +216,10 @@ def _is_nested_item(block: PdfBlock | None, line: PdfLine) -> bool:
 
 
 def _is_next_item(block: PdfBlock, line: PdfLine) -> bool:
-    """Return whether a line has the letter after the label of the block above, at the same left edge."""
+    """Return whether a line has the next letter after the block's label.
+
+    Both have the same left edge.
+    """
     label, first = LETTER_LABEL.match(line.text), block.lines[0]
     above = LETTER_LABEL.match(first.text)
     if not (label and above) or block.kind not in ("text", "item") or line.bold:

@@ -241,7 +241,10 @@ class PageCharacters:
         return self._rotation.to_upright(Box(x.value, y.value, x.value, y.value))
 
     def _read_style(self, index: int) -> CharacterStyle:
-        """Return a character's style, which is that of the whole piece of text that a PDF draws at once."""
+        """Return the style of a character's piece of text.
+
+        A PDF draws a piece at once.
+        """
         text_object = pdfium.FPDFText_GetTextObject(self._page, index)
         if not text_object:  # a space that PDFium inserts
             return self._read_new_style(index, text_object)

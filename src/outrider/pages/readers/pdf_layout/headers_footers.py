@@ -123,7 +123,9 @@ def _find_lone_headers(page: PdfPage, body: float) -> Iterator[int]:
 
 
 def _is_lone_header(band: list[PdfLine], rest: list[PdfLine], body: float, *, upper: bool, numbered: bool) -> bool:
-    """Return whether the outermost lines hold a page number, name a publication, or are above text that continues.
+    """Return whether the outermost lines are a header or footer.
+
+    They have a page number or a publication's name, or are above text that continues.
 
     Args:
         band: The lines at one height.

@@ -88,7 +88,10 @@ def _has_order_break(lines: list[PdfLine]) -> bool:
 
 
 def _is_single_column(lines: list[PdfLine]) -> bool:
-    """Return whether at most a fifth of the lines, such as a table or two, is beside others."""
+    """Return whether at most a fifth of lines are side by side.
+
+    A table or two does not make columns.
+    """
     max_share = 0.2
     min_prose_chars, max_prose_pairs = 28, 4  # columns have more, regardless of the rest of the page
     ordered, side_by_side, prose_pairs = sorted(lines, key=lambda line: -line.top), 0, 0

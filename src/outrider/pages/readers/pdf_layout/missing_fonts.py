@@ -34,7 +34,7 @@ def find_missing_fonts(text_objects: Iterable[Any], textpage: Any) -> list[str]:
 
 
 def _is_fallback(font: Any) -> bool:
-    """Return whether PDFium shows its own font for one that is neither in the file nor on this machine."""
+    """Return whether PDFium replaces a missing font by its own."""
     if pdfium.FPDFFont_GetIsEmbedded(font):
         return False
     return _read_name(pdfium.FPDFFont_GetFamilyName, font) in FALLBACK_FAMILIES

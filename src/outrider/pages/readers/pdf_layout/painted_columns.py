@@ -71,7 +71,10 @@ def sort_reading_order(lines: list[PdfLine]) -> list[PdfLine]:
 
 
 def _iter_xy_cut(lines: list[PdfLine], depth: int) -> Iterator[PdfLine]:
-    """Yield bands from top to bottom, columns from left to right, each cut again (Nagy and Seth 1984)."""
+    """Yield bands and columns recursively (Nagy and Seth 1984).
+
+    Bands go from top to bottom, columns from left to right.
+    """
     max_depth = 12
     if len(lines) < 2 or depth >= max_depth:
         yield from sorted(lines, key=lambda line: (-line.top, line.left))

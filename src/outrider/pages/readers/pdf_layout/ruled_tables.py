@@ -64,7 +64,9 @@ class RuledGrid:
         return [(lower + upper) / 2 for lower, upper in pairwise(_merge_positions(box.center[1] for box, _ in band))]
 
     def is_drawing(self, read_text: Callable[[Box], str], pieces: list[tuple[Box, str]]) -> bool:
-        """Return whether vertical rules run through words, as those of a graph do and those of a table do not.
+        """Return whether vertical rules run through words.
+
+        Rules of a graph do, and rules of a table do not.
 
         Args:
             read_text: Returns the text in a rectangle.
@@ -87,7 +89,9 @@ class RuledGrid:
         return cut > max_cut_share * len(pieces)
 
     def read_cells(self, read_text: Callable[[Box], str], pieces: list[tuple[Box, str]]) -> list[list[str]]:
-        """Return the cells' texts row by row, a merged cell's text repeated, or no rows if it is not a table.
+        """Return the cells' texts by row; none if not a table.
+
+        A merged cell's text is repeated.
 
         Args:
             read_text: Returns the text in a rectangle.
@@ -237,7 +241,7 @@ def _merge_positions(values: Iterable[float]) -> list[float]:
 
 
 def _list_spans(positions: tuple[float, ...], rules: list[tuple[float, float, float]]) -> list[list[Span]]:
-    """Return the spans of the rules at each position, from rules as their position and their two ends."""
+    """Return the spans of the rules at each position."""
     return [
         sorted((low, high) for at, low, high in rules if abs(at - position) <= SNAP_DISTANCE_PT)
         for position in positions

@@ -100,7 +100,7 @@ def _crosses_columns(line: PdfLine, first: PdfLine) -> bool:
 
 
 def _replace_region(region: list[PdfLine], above: list[PdfLine]) -> Replacement | None:
-    """Return what replaces the table, or the columns of text, that the first lines of a region are."""
+    """Replace the table or columns that a region begins with."""
     table = _find_table(merge_levels(region))
     if table is None:
         return None
@@ -125,7 +125,10 @@ def _find_table(region: list[PdfLine]) -> PdfTable | None:
 
 
 def _take_lines(region: list[PdfLine], columns: TableColumns) -> list[PdfLine]:
-    """Return the first lines as far as they fit the columns, with labels and further lines of cells between them."""
+    """Return the first lines that fit the columns.
+
+    Labels and further lines of cells between them are included.
+    """
     max_labels, max_label_chars, max_gap_em = 3, 80, 0.6
     table_lines, pending = list[PdfLine](), list[PdfLine]()
     labels = 0

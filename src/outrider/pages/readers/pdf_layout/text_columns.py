@@ -100,7 +100,7 @@ def _split_line(line: PdfLine, gutters: list[float]) -> Iterator[PdfLine]:
 
 
 def _find_column(part: PdfLine | PdfCell, gutters: list[float]) -> int | None:
-    """Return the number of the column of a line or a cell, None if it reaches over a gutter."""
+    """Return a line's column, or None if it crosses a gutter."""
     if any(part.left < gutter - 1 and gutter + 1 < part.right for gutter in gutters):
         return None
     return sum(gutter < (part.left + part.right) / 2 for gutter in gutters)
