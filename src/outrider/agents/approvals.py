@@ -108,7 +108,7 @@ class Questions:
     async def decide(
         self, question_id: str, decision: Decision, *, reason: str = "", answer: Any = None, by: str = ""
     ) -> Question:
-        """Decide a question; an earlier decision stands and is returned instead.
+        """Decide a question; an earlier decision remains and is returned instead.
 
         `always_approved` also lets this agent use the tool without asking from now on, for the same person and
         workspace, until its definition or the place of its file changes. Raises NotFound, and InvalidInput for a

@@ -110,7 +110,7 @@ class RunSteps:
         Args:
             run: A run of this worker.
             number: The number of the request, from 1.
-            work: Makes the request; `model`, `usage` and `seconds` of its result also get columns of their own.
+            work: Makes the request; `model`, `usage` and `seconds` of its result also get separate columns.
             kind: Distinguishes requests with the same number: `model`, or `summary` for the one made before it.
 
         Raises:

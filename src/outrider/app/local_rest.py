@@ -34,6 +34,6 @@ def add_rest_interface(app: App, dashboard: ASGIApp) -> ASGIApp:
         requires_token=True,
     )
     token = load_machine_key(token_path.parent, token_path.name)
-    # `outrider daemon status` names the file; other users of this machine need not learn where it is.
+    # `outrider daemon status` names the file; other users of this machine need not know its place.
     guard = Middleware(BearerTokenMiddleware, token=token, credential="<the text of rest_token's file>")
     return Starlette(routes=[*routes, Mount("/", dashboard)], middleware=[Middleware(ProblemMiddleware), guard])

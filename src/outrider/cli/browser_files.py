@@ -13,7 +13,7 @@ from outrider.cli.shared_process import open_client, print_call
 from outrider.cli.tool_results import CallOptions
 from outrider.client import ToolClient
 
-DOWNLOAD = "download"  # marks a step of several calls, which has no tool of its own
+DOWNLOAD = "download"  # marks a step of several calls, which has no separate tool
 FILES_META_KEY = "outrider/files"
 
 

@@ -21,7 +21,7 @@ ToolCall = tuple[str, dict[str, Any]]
 
 
 class BrowserStep(NamedTuple):
-    """A step as a command of its own, and the function that reads its arguments."""
+    """A step as a separate command, and the function that reads its arguments."""
 
     command: click.Command
     function: Callable[..., ToolCall]

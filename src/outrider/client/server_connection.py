@@ -161,7 +161,7 @@ class ServerPipes:
         self._thread.start()
 
     def close(self) -> None:
-        """End the connection; a server of our own ends with it."""
+        """End the connection, and with it the server if it is ours."""
         with suppress(OSError):
             self.outgoing.close()
         self._thread.join(timeout=5.0)

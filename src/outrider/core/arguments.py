@@ -26,7 +26,7 @@ from outrider.core.unknown_fields import UnknownFields
 
 RAW_ARGUMENT = "raw"  # the one argument in which hosts wrap text that they could not parse
 WRAPPER_NAMES = (RAW_ARGUMENT, "arguments", "args", "input", "params", "parameters")
-# Parameters that name files: no system accepts a NUL there, and libraries raise errors of their own.
+# Parameters that name files: no system accepts a NUL there, and libraries raise their own errors.
 FILE_PARAMETER = re.compile(
     r"path|file|folder|glob|pattern|dir(?:_|$)|state_?id|(?:package|display)_name", re.IGNORECASE
 )

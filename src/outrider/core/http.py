@@ -49,7 +49,7 @@ class HttpClient:
         self._pools: dict[tuple[str, bool], httpcore2.AsyncConnectionPool] = {}
 
     def check_url(self, url: str) -> None:
-        """Raise Refused if the egress rules forbid an address, as far as its name shows."""
+        """Raise Refused if the egress rules forbid an address by its name."""
         self._guard.check_url(url)
 
     async def is_public(self, url: str) -> bool:

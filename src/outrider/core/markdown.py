@@ -93,7 +93,7 @@ def _find_open_fence(markdown: str, offset: int) -> re.Match[str] | None:
 def _find_table_heading(markdown: str, offset: int, max_heading_chars: int = 600) -> str:
     """Return header and rule of the table that an offset continues.
 
-    It is an empty string outside of tables.
+    It is an empty string outside tables.
     """
     if not 0 < offset < len(markdown) or markdown[offset - 1] != "\n":
         return ""

@@ -45,14 +45,14 @@ def build_input_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
 def build_output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
     """Return the schema of a tool's serialized result, with every possible null and without references.
 
-    It has no description of its own, because the tool's description covers it.
+    It has no description, because the tool's description covers it.
     """
     schema = _inline_definitions(_compact_node(adapter.json_schema(mode="serialization"), optional=False))
     return {key: value for key, value in schema.items() if key != "description"}
 
 
 def _inline_definitions(schema: dict[str, Any]) -> dict[str, Any]:
-    """Put each definition where it is referred to, because several hosts do not resolve references.
+    """Inline each definition, because several hosts do not resolve references.
 
     A definition inside itself becomes an object without a schema.
     """

@@ -18,7 +18,7 @@ MARKDOWN_HEADING = re.compile(r"#{1,6} ")
 COMBINING_CATEGORIES = frozenset({"Mn", "Me", "Mc", "Sk"})  # Sk holds the skin tones of emoji
 QUESTION_WORD_WEIGHT = 0.15  # relative to another word of the same frequency
 # In the most common languages, as `extract_terms` writes them. German `die` and `war` and Spanish `son` are left out,
-# because they are words of their own in English.
+# because they are separate words in English.
 QUESTION_WORDS = frozenset(
     "a an the of to in on at by for with from and or is are was were be been do does did can could should would "  # noqa: SIM905
     "will how what which who whom whose when where why i you he she it we they my your its this that these those there "
@@ -101,7 +101,7 @@ def _find_boundary(piece: str) -> int:
 
 
 def format_count(count: int, one: str, many: str = "") -> str:
-    """Format as `1 page`, `3 pages`; `many` is needed where it is not `one` with an s."""
+    """Format as `1 page`, `3 pages`; `many` is needed for irregular plurals."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 

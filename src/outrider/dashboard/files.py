@@ -151,7 +151,7 @@ FILE_ROUTES = (Route("/files/{key}", show_artifact, name="file"),)
 
 
 class RangeNotSatisfiable(Exception):
-    """The range is outside of the file (416)."""
+    """The range is outside the file (HTTP status 416)."""
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:

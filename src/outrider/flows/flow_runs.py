@@ -47,7 +47,7 @@ class StoredRun:
         session: The session of its caller.
         schedule: The schedule that started it; empty for a run that a person or a model started.
         attempts: How often a process has claimed it.
-        healed: The number of changed elements that were recognised.
+        healed: The number of changed elements that were recognized.
         outline: What the page showed where it stopped.
         place: The flow, and the place in its file, where it stopped: `order 3.1`.
         notice_problems: Why notices about its end were not sent, each with the notice's name before it.

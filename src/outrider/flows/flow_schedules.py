@@ -73,7 +73,7 @@ class FlowSchedules:
             return (await connection.execute(flow_schedules.delete().where(own))).rowcount > 0
 
     async def list_due(self) -> list[FlowSchedule]:
-        """Return the schedules of this project whose time has come. Raises Unavailable."""
+        """Return the due schedules of this project. Raises Unavailable."""
         return await self._list_where(flow_schedules.c.next_at <= self._database.now(), flow_schedules.c.next_at)
 
     async def find_next_due(self) -> float | None:

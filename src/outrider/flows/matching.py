@@ -1,7 +1,7 @@
 """Find the page element that a flow means, or refuse to guess.
 
 Role and name must match, one further kind of evidence must agree, and none may point to another element. An element
-with another name is only recognised if its words or its meaning agree, and two further kinds of evidence do. In all
+with another name is only recognized if its words or its meaning agree, and two further kinds of evidence do. In all
 other cases the flow stops.
 """
 
@@ -60,7 +60,7 @@ def match_target(target: Target, candidates: Sequence[ElementCandidate], kind: s
         target: The recorded element.
         candidates: The page's elements of the same purpose and name, or with one of its attributes; if there are none,
             all of the same purpose.
-        kind: The kind of step; a field may be recognised by what its form sends instead of its label.
+        kind: The kind of step; a field may be recognized by what its form sends instead of its label.
     """
     named = [each for each in candidates if _fits_role_and_name(target, each)]
     fitting = [each for each in named if find_contradiction(target, each) is None]
@@ -186,7 +186,7 @@ def _find_outstanding(target: Target, fitting: Sequence[ElementCandidate]) -> El
 
 
 def _match_form_field(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:
-    """Recognise a relabelled field by what its form sends: the same name, type and place."""
+    """Recognize a relabelled field by what its form sends: the same name, type and place."""
     keys = ("name", "type", "autocomplete", "value")
     wanted = {key: target.attributes[key] for key in keys if key in target.attributes}
     if "name" not in wanted:
@@ -215,7 +215,7 @@ def _may_be_reworded(target: Target, candidate: ElementCandidate) -> bool:
 
 
 def _match_link(target: Target, candidates: Sequence[ElementCandidate]) -> Match | None:
-    """Recognise a renamed link by its address, unless the text means something else."""
+    """Recognize a renamed link by its address, unless the text means something else."""
     href = target.attributes.get("href", "")
     if target.role != "link" or href.strip("/#") == "" or any(mark.isdigit() for mark in href):
         return None

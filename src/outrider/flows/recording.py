@@ -50,7 +50,7 @@ class FlowBuilder:
 
     Args:
         name: The flow's name.
-        known_secrets: The values of the secret store by name, which become secrets wherever they were typed.
+        known_secrets: The values of the secret store by name; they become secrets in any field.
     """
 
     def __init__(self, name: str, known_secrets: Mapping[str, str] | None = None) -> None:
@@ -315,7 +315,7 @@ def _derive_identifier(element: Mapping[str, Any], default: str) -> str:
 
 
 def _name_target_field(action: RecordedAction) -> str:
-    """Return the field of a step that names its element; empty for keys that were meant for the whole page."""
+    """Return the field of a step that names its element; empty for keys to the whole page."""
     element = action.element or {}
     if action.kind != "press":
         return action.kind if action.element is not None else ""

@@ -101,7 +101,7 @@ class FlowRun:
 
     @property
     def healed(self) -> list[tuple[str, str]]:
-        """The step and the difference of each changed element that was recognised."""
+        """The step and the difference of each changed element that was recognized."""
         return [(report.position, note) for report in self.steps for note in report.notes]
 
     def to_dict(self) -> dict[str, Any]:

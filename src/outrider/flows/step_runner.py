@@ -236,7 +236,7 @@ class StepRunner:
             await self._perform_when_free(step, refs, text, deadline)
         except OutriderError as error:
             reason = STOP_REASONS.get(error.code, "failed")
-            is_refused = error.code == "egress"  # nothing was sent, and only the operator can go on
+            is_refused = error.code == "egress"  # nothing was sent, and only the operator can continue
             is_done = reason in ("no_effect", "failed") and not is_refused
             message = f"{error.message}; {error.hint}" if is_refused else error.message
             self.require_no_dialog()

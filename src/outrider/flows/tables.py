@@ -27,7 +27,7 @@ flow_runs = Table(
     Column("ended_at", Float),
     Column("schedule", String(24), nullable=False, server_default=text("''")),  # that started it
     Column("attempts", Integer, nullable=False, server_default="0"),  # how often a process has claimed it
-    Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognised although changed
+    Column("healed", Integer, nullable=False, server_default="0"),  # elements that were recognized although changed
     Column("outline", Text, nullable=False, server_default=text("''")),  # what the page showed where it stopped
     Column(
         "place", String(200), nullable=False, server_default=text("''")

@@ -95,7 +95,7 @@ class FetchedPage:
         It is that of a meta element; an empty string without one.
         """
         head_chars = 20_000  # the element is near the beginning
-        max_delay_s = 5  # a page with a longer delay is meant to be read first
+        max_delay_s = 5  # a page with a longer delay should be read first
         if self.html is None or not self.is_nearly_empty:
             return ""
         element = META_REFRESH.search(self.html[:head_chars])

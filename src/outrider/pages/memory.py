@@ -30,7 +30,7 @@ def trim_memory() -> None:
 def limit_memory_growth(size: int) -> Generator[None]:
     """Limit the bytes that this process may add, where the system can.
 
-    Linux counts the memory that a process may write (`RLIMIT_DATA`). A parser in C that wants more ends its process.
+    Linux counts the memory that a process may write (`RLIMIT_DATA`). A parser in C that needs more ends its process.
     """
     used = re.search(r"VmData:\s+(\d+)", STATUS_FILE.read_text()) if STATUS_FILE.exists() else None
     if used is None:

@@ -23,7 +23,7 @@ from outrider.pages.passages import DocumentPassage, split_passages
 BM25_K1 = 1.2
 NO_COUNTS: Mapping[str, int] = {}  # one object for all texts without a term of the query
 LINK_TARGET = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<?https?://[^\s)>]+>?")
-# For instance `ThreadPool`; bounded, because hostile words may be as long as a page.
+# For instance `ThreadPool`; bounded, because hostile words may have the length of a page.
 JOINED_NAME = re.compile(r"\b(?=[A-Za-z]{0,40}[a-z][A-Z][a-z])[A-Za-z]++\b")
 NAME_JOINT = re.compile(r"[a-z][A-Z][a-z]")
 INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -30,7 +30,7 @@ from outrider.search.settings import AgentBrowserSettings
 PACKAGE_NAME = "agent-browser"
 PINNED_VERSION = "0.41.2"  # that npm installs; its output is tested
 COMMAND_TIMEOUT_S = 30.0
-# Variables that tell npm how to reach its registry. Installing is not browsing, and does not go through the guard.
+# Variables with which npm reaches its registry. Installing is not browsing, and does not pass the guard.
 NPM_VARIABLE = re.compile(r"npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs", re.IGNORECASE)
 DAEMON_NOT_STARTED = re.compile(r"daemon failed to start", re.IGNORECASE)
 ProgramVersion = tuple[int, int, int]

@@ -57,7 +57,7 @@ STATUS_FAILURES: Mapping[int, FailureCode] = {
     504: "timeout",
 }
 
-# Failures that say something about the request, not about the provider's health.
+# Failures caused by the request, not by the provider's health.
 REQUEST_FAILURES: frozenset[str] = frozenset({"bad_request", "unsupported", "not_configured", "sunset"})
 CAPTCHA_MARKS = re.compile(
     r"captcha|cf-turnstile|cf-challenge|challenge-form|challenge-platform|anomaly[-_.]?modal|anomaly\.js"

@@ -100,7 +100,7 @@ def choose_duckduckgo_region(query: Query) -> str | None:
         "ct-ca"
     )
     codes = regions.split()
-    # `xa` and `xl` stand for the Arab countries and for those of Latin America that have no code of their own.
+    # `xa` and `xl` mean the Arab countries and the Latin American ones without their own code.
     groups = {
         "uk": "gb",
         "sl": "si",

@@ -339,7 +339,7 @@ class SearchProvider:
         max_count: The most results in one call. Without the feature `page`, pages are cut from one long answer.
         max_offset: The most results before a page, with the feature `page`.
         max_page: The last page, with the feature `page`.
-        has_own_pages: Whether its pages have a length of their own, so that ours are cut from all of them so far.
+        has_own_pages: Whether its pages have another length, so that ours are cut from all of them so far.
         max_chars, max_words: Limits of the query; longer ones are cut with a note.
         rate, keyless_rate: The calls that it allows.
         sunset_date: The day from which its own endpoint no longer works.

@@ -198,7 +198,7 @@ class AuthResponses:
     """The refusals of one resource.
 
     Attributes:
-        resource: Its public address; empty if only tokens of our own are accepted.
+        resource: Its public address; empty if only our own tokens are accepted.
         scopes: The scopes that every caller needs.
     """
 

@@ -107,7 +107,7 @@ class ConnectionContexts:
         key = meta.get(IDEMPOTENCY_META_KEY) or read_header(context, IDEMPOTENCY_HEADER)
         call = Call(
             session=_read_text(meta, "session_id") or connection_session or defaults.session,
-            # No host names an assistant, but all have a name of their own.
+            # No host names an assistant, but all have their own name.
             assistant=_read_text(meta, "assistant_id") or defaults.assistant or client_name,
             thread=_read_text(meta, "thread_id") or defaults.thread or None,
             message=_read_text(meta, "message_id"),

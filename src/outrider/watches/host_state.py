@@ -36,7 +36,7 @@ class HostState:
         return HostState(self.host, now + max(delay_s, MIN_PAUSE_S), delay_s)
 
     def record_failure(self, now: float, error: OutriderError) -> "HostState":
-        """Return the state after a failed look; a failing host rests longer each time."""
+        """Return the state after a failed check; a failing host is paused longer each time."""
         if not is_host_failure(error):
             return self.record_answer(now)
         rest_s = max(compute_retry_delay(self.failures, error), self.crawl_delay_s)

@@ -29,7 +29,7 @@ ExecutionStatus = Literal["running", "finished", "failed", "killed"]
 class Execution(Generic[ProcessT]):
     """Running or finished code, and its changes to the workspace.
 
-    It has a process of its own, or is a cell of the session's interpreter.
+    It is a separate process, or a cell in the session's interpreter.
 
     Attributes:
         id: Identifies the execution in its session.
@@ -159,7 +159,7 @@ class Processes:
                 hint="end one with stop_process first",
                 code="processes",
             )
-        # Without input of its own it can be written to while it runs.
+        # Without given input, it can be written to while it runs.
         job = replace(job, keeps_stdin=not job.stdin)
         execution = BackgroundExecution(*await self._start_job(workspace, job, title))
         own = self._background.setdefault(workspace.key, {})

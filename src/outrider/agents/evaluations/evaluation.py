@@ -264,7 +264,7 @@ class Evaluations:
         return -1 if last is None else last
 
     async def delete_expired(self, keep_seconds: float) -> int:
-        """Delete evaluations older than that with their records; return their number. Raises Unavailable."""
+        """Delete old evaluations with their records; return their number. Raises Unavailable."""
         from sqlalchemy import delete, select
 
         from outrider.agents.evaluations.tables import evaluation_records as records

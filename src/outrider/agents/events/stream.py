@@ -317,7 +317,7 @@ class EventStreams:
                 new_events = [event for event in events if event.seq > follower.last_seq]
                 if follower.is_started and new_events and new_events[0].seq == follower.last_seq + 1:
                     follower.deliver(new_events)
-                # Earlier events are missing, or the run may go on, so read the table.
+                # Earlier events are missing, or the run may continue, so read the table.
                 if new_events and (follower.at_rest or follower.last_seq < new_events[-1].seq):
                     follower.last_check_at = 0.0
                     self._poll_now.set()

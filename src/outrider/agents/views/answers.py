@@ -65,7 +65,7 @@ class _BlockedTree:
 
 
 class AnswerService:
-    """Applies the answers that people give outside of the call that asked."""
+    """Applies the answers that people give outside the call that asked."""
 
     def __init__(self, database: Database, runs: RunService, questions: Questions) -> None:
         self._database = database
@@ -73,7 +73,7 @@ class AnswerService:
         self._questions = questions
 
     async def answer(self, answers: Mapping[str, QuestionAnswer], *, by: str) -> AnswerReport:
-        """Decide questions; earlier decisions stand.
+        """Decide questions; earlier decisions remain.
 
         Args:
             answers: The answers by question id.

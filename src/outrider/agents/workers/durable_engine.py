@@ -82,7 +82,7 @@ class DurableEngine:
         await prepare_tables(self._url)
         _engines[self._worker] = self
         if _active_engine is not None:
-            if _active_engine._url != self._url:  # noqa: SLF001 - another of our own
+            if _active_engine._url != self._url:  # noqa: SLF001 - another class of ours
                 _engines.pop(self._worker)
                 raise NotConfigured(
                     "another app in this process already runs agents on another database",

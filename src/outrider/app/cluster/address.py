@@ -24,7 +24,7 @@ async def find_advertised_address(address: str, database: str) -> str:
         database: The address of the shared database.
     """
     default_port = 5432
-    wildcard_hosts = {"0.0.0.0": True, "::": False}  # noqa: S104 - whether they stand for IPv4 addresses alone
+    wildcard_hosts = {"0.0.0.0": True, "::": False}  # noqa: S104 - whether they mean IPv4 addresses only
     listening = urlsplit(address)
     if listening.hostname not in wildcard_hosts:
         return address

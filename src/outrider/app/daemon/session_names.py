@@ -10,7 +10,7 @@ DEFAULT_SESSION = "default"
 class SessionNames:
     """Assigns `default`, `default-2`, … so that no two hosts have the same session at the same time.
 
-    A single host always gets `default`, as in a process of its own. A directory gets its previous session again, if
+    A single host always gets `default`, as in a separate process. A directory gets its previous session again, if
     that is free.
     """
 

@@ -49,7 +49,7 @@ async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "")
     """Make a gesture at points of the viewport or of an element, regardless of their content.
 
     Raises:
-        InvalidInput: A point is missing, or outside of the viewport.
+        InvalidInput: A point is missing or outside the viewport.
         OutriderError: The element cannot be reached; see `build_action_error`.
     """
     if not gesture.points or (gesture.kind == "drag" and len(gesture.points) == 1):
@@ -68,7 +68,7 @@ async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "")
 
 
 async def _place_points(pointer: Pointer, points: Sequence[Point], location: ElementLocation | None) -> list[Point]:
-    """Return the points in the viewport. Raises InvalidInput if one is outside of it."""
+    """Return the points in the viewport. Raises InvalidInput for one outside it."""
     if location is not None:
         # The reachable point is known in the frame and in the viewport; the difference is the frame's position.
         left = location.report["rect"]["x"] + location.x - location.report["x"]

@@ -56,7 +56,7 @@ async def audit_accessibility(
     """Audit a page or element by WCAG 2.0 to 2.2 (A, AA).
 
     Args:
-        page: The page; it cannot see the audit, which runs in a world of its own.
+        page: The page; it cannot see the audit, which runs in an isolated world.
         selector: Only inside this element; None is returned if there is none.
         best_practices: Include rules that no standard demands.
     """

@@ -138,7 +138,7 @@ class Screencast:
 
     @contextmanager
     def watch(self, quality: QualityName = "med") -> Generator[ScreencastViewer]:
-        """Add a viewer for the length of the context; all see the best quality that one of them wants."""
+        """Add a viewer for the duration of the context; all see the best requested quality."""
         viewer = ScreencastViewer(quality, on_taken=self._handle_taken, is_over=self._over)
         viewer.frames.extend([self.last_frame] if self.last_frame else [])
         self._viewers.append(viewer)

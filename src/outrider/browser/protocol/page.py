@@ -125,7 +125,7 @@ class BrowserPage:
         self.channel.send_and_forget("Page.stopLoading")
 
     async def is_responsive(self, seconds: float) -> bool:
-        """Return whether the page still runs scripts; False while one of its own blocks the event loop."""
+        """Return whether the page still runs scripts; False while one blocks the event loop."""
         try:
             await self.channel.send("Runtime.evaluate", {"expression": "1", "returnByValue": True}, timeout=seconds)
         except CommandTimeout:

@@ -291,7 +291,7 @@ class Session:
             return await self._storage.capture_state(self._require_context())
 
     async def peek_state(self) -> dict[str, Any]:
-        """Return the state as far as the open pages show it, without waiting for a running call."""
+        """Return the state in the open pages, without waiting for a running call."""
         return await self._storage.peek_state(self._require_context(), self.tabs)
 
     async def park(self) -> bool:
@@ -308,7 +308,7 @@ class Session:
             return self._parked is not None
 
     async def wake(self) -> None:
-        """Restore the pages of a parked session, even while it is paused: a person wants to see them."""
+        """Restore the pages of a parked session, even while paused, so that a person can see them."""
         async with self._call_lock.hold(gated=False):
             await self._require_page()
 

@@ -61,7 +61,7 @@ class StorageTracker:
         return await _build_state(context, visited, found)
 
     async def peek_state(self, context: BrowserContext, pages: Iterable[BrowserPage]) -> dict[str, Any]:
-        """Return the state as far as the context's open pages show it, without opening another one."""
+        """Return the state in the context's open pages, without opening another page."""
         for page in pages:
             parts = urlsplit(page.url if page.frames.main else "")
             if parts.scheme in ("http", "https") and page.lost is None:

@@ -1,6 +1,6 @@
 """Read roles and states that web components set through ElementInternals.
 
-A role or state set by `attachInternals()` is not in an attribute, and scripts outside of the component cannot read it.
+A role or state set by `attachInternals()` is not in an attribute, and scripts outside the component cannot read it.
 The browser's accessibility tree has it; it is queried for one component of each tag, then for all components of tags
 with a role there.
 """

@@ -23,7 +23,7 @@ from outrider.core.tool_suggestions import suggest_tools
 
 
 def _read_shipped_schemas() -> dict[str, dict[str, Any]]:
-    """Return the input schemas of our own tools by name, without asking any process."""
+    """Return the input schemas of built-in tools by name, without another process."""
     file = Path(outrider.__file__).parent / "toolsets" / "schemas.json"
     schemas = json.loads(file.read_bytes())
     return {function.rpartition(":")[2].rpartition(".")[2]: each["input"] for function, each in schemas.items()}

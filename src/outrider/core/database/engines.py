@@ -162,7 +162,7 @@ async def _connect_sqlite(*args: Any, **options: Any) -> Any:
 class _AsyncConnection(aiosqlite.Connection):
     """A connection that can be stopped twice, and whose thread closes it before it ends.
 
-    When a close is cancelled, SQLAlchemy stops the driver's thread, but the close goes on and stops it again. The
+    When a close is cancelled, SQLAlchemy stops the driver's thread, but the close continues and stops it again. The
     thread has ended by then and would never answer, so neither the task nor the event loop could end. Also, the driver
     does not close connections that a cancelled task had opened, or was closing.
     """

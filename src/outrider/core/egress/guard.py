@@ -35,7 +35,7 @@ class EgressGuard:
     def check_url(
         self, url: str, *, base: str | None = None, params: QueryParams = None, trusted: bool = False
     ) -> RequestTarget:
-        """Parse an address, and check it as far as possible before its name is resolved.
+        """Parse an address, and check it before its name is resolved.
 
         Args:
             url: The address as written.

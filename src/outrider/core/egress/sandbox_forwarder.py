@@ -17,7 +17,7 @@ def main(port: int, path: str, command: list[str]) -> None:
     listener = socket.create_server(("127.0.0.1", port))
     intermediate = os.fork()
     if not intermediate:
-        if not os.fork():  # forked twice, so that the command never waits for it as a child of its own
+        if not os.fork():  # forked twice, so that it is not a child for which the command waits
             # The standard streams belong to the command.
             null = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):

@@ -5,7 +5,7 @@ S3 and compatible services, Google and Azure.
 Its requests bypass the egress guard: the operator configures its address, like that of the database, no text from a
 model or a page becomes part of a request, and the names of objects are our own UUIDs.
 
-Its blocking functions run in our threads. Its asynchronous ones call back from threads of its own, and before Python
+Its blocking functions run in our threads. Its asynchronous ones call back from its own threads, and before Python
 3.14 the process can abort at exit while such a thread waits for the interpreter (4 of 40 exits in a loop).
 """
 

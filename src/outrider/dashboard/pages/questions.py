@@ -82,7 +82,7 @@ async def show_question(request: Request) -> Response:
 async def answer_questions(request: Request) -> Response:
     """Take the answer to one question, or one answer to several.
 
-    The first answer counts, wherever it was given; later ones get a notice. A script receives the outcome as JSON, and
+    The first answer counts, from any place; later ones get a notice. A script receives the outcome as JSON, and
     a form is redirected to the page that shows it.
     """
     services = get_services(request)

@@ -19,7 +19,7 @@ def is_storable(headers: Mapping[str, str]) -> bool:
 
 
 def compute_lifetime(headers: Mapping[str, str], max_age_s: float = 86_400.0) -> float:
-    """Return for how many seconds a response is fresh by its headers, at most `max_age_s`."""
+    """Return how many seconds a response is fresh by its headers, at most `max_age_s`."""
     heuristic_share = 0.1  # of the time since the last change (RFC 9111 section 4.2.2)
     directives = parse_cache_control(headers)
     if "no-cache" in directives:

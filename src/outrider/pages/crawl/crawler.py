@@ -85,7 +85,7 @@ class Crawler:
         report_progress: ReportProgress = _ignore_progress,
         errand: dict[str, Any] | None = None,
     ) -> "CrawlResult":
-        """Read the pages of a plan, as far as the budget allows.
+        """Read the pages of a plan within the budget.
 
         An unfinished crawl of the same plan and owner is resumed. A finished one is repeated: pages are only
         transferred if they have changed, and each is marked as new, changed or the same.
@@ -181,7 +181,7 @@ class Crawler:
     async def _wait_for_crawl(
         self, ledger: "CrawlLedger", budget: CrawlBudget, report_progress: ReportProgress
     ) -> "CrawlResult":
-        """Wait for a crawl in another process, and return how it ended or how far it is."""
+        """Wait for a crawl in another process, and return its end or its progress."""
         poll_interval_s = 1.0
         from outrider.pages.crawl.result import CrawlResult
 

@@ -126,7 +126,7 @@ class CrawlLedger:
             await self._start_round(connection, is_new=is_over, errand=errand, until=until)
 
     async def read_status(self) -> CrawlStatus:
-        """Return whether a process works on the crawl, and how far it is."""
+        """Return whether a process works on the crawl, and its progress."""
         async with self._database.read() as connection:
             row = (await connection.execute(select(crawls).where(crawls.c.id == self.id))).mappings().one()
             self.round = row["round"]

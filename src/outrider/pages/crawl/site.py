@@ -33,7 +33,7 @@ class CrawlSite:
         return await visit_page(self.pages, self.scope, page)
 
     async def get_crawl_delay(self) -> float:
-        """Return the seconds that the site wants between two pages, at most ten."""
+        """Return the seconds that the site requires between two pages, at most ten."""
         max_delay_s = 10.0
         if self.scope.plan.robots != "respect":
             return 0.0

@@ -73,7 +73,7 @@ class CrawlWorker:
         return CrawlResult(self.ledger.id, self.ending, self.ledger.round, tally, seconds, self.pages_read)
 
     async def _take_next(self) -> PendingPage | None:
-        """Return the next page as soon as one is known; None if there will be none."""
+        """Return the next page once one is known; None if there will be none."""
         while not self._is_over():
             progressed, busy = self._progressed, len(self._taken_keys)
             if busy < self.budget.pages - self._earlier_pages - self.pages_read:

@@ -183,7 +183,7 @@ def _is_utf8(body: bytes) -> bool:
     at = 0
     while at < len(body):
         end = at + chunk_bytes
-        while end < len(body) and body[end] & 0xC0 == 0x80:  # inside of a character
+        while end < len(body) and body[end] & 0xC0 == 0x80:  # inside a character
             end += 1
         try:
             body[at:end].decode("utf-8")

@@ -30,7 +30,7 @@ MARKER_MEMBERS = (
     ((b"META-INF/container.xml",), "application/epub+zip"),
     ((b"META-INF/manifest.xml", b"content.xml"), "application/vnd.oasis.opendocument.text"),
 )
-# Streams of programs with types and suffixes, those that occur inside of other programs' files last.
+# Streams of programs with types and suffixes, those that occur inside other programs' files last.
 COMPOUND_STREAMS = (
     ("__properties_version1.0", "application/vnd.ms-outlook", (".msg",)),
     ("WordDocument", "application/msword", (".doc", ".dot")),

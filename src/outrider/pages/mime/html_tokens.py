@@ -1,7 +1,7 @@
 """Scan HTML as tags and text, without building a tree.
 
 Trees of hostile pages can take minutes and gigabytes to build. This scanner takes time and memory in proportion to the
-source, and follows the tokenizer of html.spec.whatwg.org as far as text and attributes need.
+source, and follows the tokenizer of html.spec.whatwg.org where text and attributes need it.
 """
 
 import re

@@ -96,7 +96,7 @@ def _write_event(draft: DocumentDraft, event: Component) -> None:
 
 
 def _format_moment(moment: Property) -> str:
-    """Return a date or time in ISO 8601, with `UTC` where the value says so."""
+    """Return a date or time in ISO 8601, with `UTC` if the value says so."""
     match = DATE_TIME.fullmatch(moment.value.strip())
     if not match:
         return to_single_line(moment.value, 60)

@@ -134,7 +134,7 @@ def build_facts(mail: MailMessage) -> dict[str, str]:
 
 
 def build_metadata(mail: MailMessage) -> dict[str, object]:
-    """Return a message's attachments and its Message-ID, as far as it has them."""
+    """Return a message's attachments and its Message-ID, if any."""
     known = {"attachments": mail.attachments[:MAX_ATTACHMENTS], "message_id": mail.headers["Message-ID"]}
     return {name: value for name, value in known.items() if value}
 

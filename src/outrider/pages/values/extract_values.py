@@ -76,7 +76,7 @@ class FoundValue:
 
 @dataclass(frozen=True)
 class ExtractedRow:
-    """The values of one object, by the names of their fields, and where it is."""
+    """The values of one object by field name, and its place."""
 
     place: str
     values: dict[str, FoundValue] = field(default_factory=dict)

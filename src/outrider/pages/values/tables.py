@@ -169,7 +169,10 @@ def read_rows(grid: Grid, place: str, texts: TextReader) -> list[Row]:
 
 
 def _is_sum(line: list[TableCell | None], heads: list[TableCell | None]) -> bool:
-    """Return whether a row adds up others: it says so, or its first cell spans columns that have heads of their own."""
+    """Return whether a row sums up others.
+
+    It says so, or its first cell spans columns that have their own headers.
+    """
     sum_words = {"total", "totals", "sum", "subtotal", "mean", "average", "summe", "gesamt", "insgesamt", "razem"}
     first = line[0] if line else None
     if first is None:

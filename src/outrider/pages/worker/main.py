@@ -68,7 +68,7 @@ def _wait_for_request(requests: IO[bytes]) -> bool:
 
 
 def _limit_memory() -> None:
-    """Limit the address space where the system can, so that a parser that wants more fails alone."""
+    """Limit the address space if possible, so that only a greedy parser fails."""
     max_memory_bytes = 4 << 30  # of address space; libraries take a quarter of it
     with suppress(ImportError, OSError, ValueError):
         import resource

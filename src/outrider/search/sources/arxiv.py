@@ -24,7 +24,7 @@ from outrider.search.provider import (
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
     since = query.find_first_day(access.today)
-    # Phrases in quotation marks and words are a term each; words that say nothing are left out.
+    # Each word or quoted phrase is a term; stop words are left out.
     stop_words = "a an and are as at by do for from how in is it of on or the to what which who why with"
     tokens = [phrase or word for phrase, word in re.findall(r'"([^"]+)"|([^\s"()\[\]:]+)', query.text)]
     search_terms = [token for token in tokens if token.lower() not in stop_words.split()] or tokens

@@ -21,7 +21,7 @@ from outrider.search.provider import (
 
 
 def build_request(query: Query, access: ProviderAccess) -> ProviderRequest:
-    """Map the query; each language has a host of its own, unless the operator has set an endpoint."""
+    """Map the query; each language has its own host, unless the operator has set an endpoint."""
     params = {
         "action": "query",
         "format": "json",

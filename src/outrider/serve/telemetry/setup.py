@@ -71,7 +71,7 @@ async def _run_metrics(settings: TelemetrySettings, resource: "Resource") -> Asy
 
 @asynccontextmanager
 async def _serve_metrics(settings: TelemetrySettings, reader: Any) -> AsyncGenerator[str]:
-    """Serve `/metrics` on a port of its own, without authentication: operators choose who can reach it."""
+    """Serve `/metrics` on a separate port without authentication; operators choose who can reach it."""
     from outrider.serve.telemetry.prometheus import build_registry
 
     app = make_asgi_app(build_registry(reader))

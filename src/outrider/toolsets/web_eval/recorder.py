@@ -262,7 +262,7 @@ class RecordedToolbox(Toolbox):
 
     Args:
         recorder: Records the calls.
-        inner: Tools outside of all lists and policies, for agents that get them by name.
+        inner: Tools outside all lists and policies, for agents that get them by name.
     """
 
     def __init__(

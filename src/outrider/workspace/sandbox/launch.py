@@ -19,7 +19,7 @@ SET_PDEATHSIG, SET_SECCOMP, SET_SUBREAPER, NO_NEW_PRIVS = 1, 22, 36, 38  # prctl
 # unshare(2) and mount(2): MS_PRIVATE_REC is MS_PRIVATE | MS_REC, MS_NOSUID_NODEV is MS_NOSUID | MS_NODEV.
 CLONE_NEWNS, MS_PRIVATE_REC, MS_BIND, MS_NOSUID_NODEV = 0x20000, 0x44000, 0x1000, 0x6
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # landlock(7); the same on all machines
-STAGE_FOLDER = "/tmp"  # noqa: S108 - covered by a tmpfs of our own
+STAGE_FOLDER = "/tmp"  # noqa: S108 - covered by our own tmpfs
 SIGKILL = 9
 EXIT_NOT_STARTED, EXIT_NOT_FOUND = 125, 127
 

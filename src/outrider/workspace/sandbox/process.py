@@ -40,7 +40,7 @@ class SandboxProcess:
     Attributes:
         job: The job.
         exit_code: The program's; 128 + n if signal n ended it; None while it runs.
-        end_reason: Why it was killed; empty if it ended by itself.
+        end_reason: Why it was killed; empty if it ended on its own.
         seconds: How long it has run.
     """
 

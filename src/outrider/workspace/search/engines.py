@@ -1,4 +1,4 @@
-"""Engines that find matching lines: ripgrep, and Python's `re` in a process of its own."""
+"""Engines that find matching lines: ripgrep, and Python's `re` in a separate process."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""Search files with Python's `re`, in a process of its own.
+"""Search files with Python's `re` in a separate process.
 
 It can be killed, because some patterns never finish.
 

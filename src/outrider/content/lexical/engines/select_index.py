@@ -13,7 +13,7 @@ def open_lexical_index(database: Database, folder: Path, *, max_open: int = 128)
     Args:
         database: Holds the rows.
         folder: For the index files.
-        max_open: Index files to hold open at once, as far as the limit of open files allows.
+        max_open: Index files to keep open at once, within the limit of open files.
     """
     if database.dialect != "sqlite":
         from outrider.content.lexical.engines.postgres import PostgresIndex

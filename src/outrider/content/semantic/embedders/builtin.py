@@ -77,7 +77,7 @@ def pack_nibbles(values: np.ndarray) -> np.ndarray:
 
 
 def embed_texts(texts: list[str]) -> np.ndarray:
-    """Return unit vectors, float32 (texts, 256); texts without words share a direction of their own."""
+    """Return unit vectors, float32 (texts, 256); texts without words share a separate direction."""
     table = load_word_vectors()
     vectors = np.empty((len(texts), VECTOR_DIMENSIONS), np.float32)
     for number, text in enumerate(texts):

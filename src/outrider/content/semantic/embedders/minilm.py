@@ -1,6 +1,6 @@
 """Embedder that runs all-MiniLM-L6-v2 on this machine with onnxruntime; no text leaves it.
 
-The model mainly knows English, and other languages only as far as they share words with it.
+The model mainly knows English, and of other languages only words that they share with it.
 """
 
 import importlib.util

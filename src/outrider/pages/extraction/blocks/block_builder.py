@@ -104,7 +104,7 @@ class BlockBuilder:
 
     def _remove_repeated_text(self, previous: str, text: str) -> str:
         """Return the text without words that repeat the preceding element for screen readers."""
-        min_repeated_chars = 5  # shorter repetitions may be meant
+        min_repeated_chars = 5  # shorter repetitions may be intended
         if len(previous) >= min_repeated_chars and text.startswith(previous) and not previous[-1].isspace():
             rest = text[len(previous) :]
             return rest if not rest or rest[0].isspace() else text

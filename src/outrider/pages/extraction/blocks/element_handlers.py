@@ -139,7 +139,7 @@ class ElementHandlers(ElementStack):
         return self.handle_inline(node, tag)
 
     def handle_option(self, node: Any, tag: str) -> int:
-        """Skip an option, unless a broken page put content into one outside of any list."""
+        """Skip an option, unless a broken page put content into one outside any list."""
         parent = node.parent
         if parent is not None and parent.tag in {"select", "optgroup", "datalist"}:
             return SKIP_CONTENT
@@ -154,7 +154,7 @@ class ElementHandlers(ElementStack):
         )
 
     def handle_inline(self, node: Any, tag: str) -> int:
-        """Handle an inline element without a meaning of its own."""
+        """Handle an inline element without its own meaning."""
         if attributes := node.attributes:
             return (
                 self.handle_block(node, tag)
@@ -319,7 +319,7 @@ class ElementHandlers(ElementStack):
         return END_MARK
 
     def handle_cite(self, node: Any, tag: str) -> int:
-        """Handle a source: a line of its own if it begins a quote."""
+        """Handle a source: a separate line if it begins a quote."""
         parent = node.parent
         is_quoted = parent is not None and "blockquote" in (
             parent.tag,

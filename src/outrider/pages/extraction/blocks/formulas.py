@@ -68,7 +68,7 @@ def read_rendered_formula(node: Any, attributes: Attributes, names: str) -> str:
     if names in KATEX_SOURCE_CLASSES:
         source, inner = node.text(), node.first_child
         if re.search(r"\\[(\[]|\$", source) or (inner is not None and inner.next is not None):
-            return ""  # rendered already, or with delimiters of its own
+            return ""  # already rendered, or with its own delimiters
         return _delimit_latex(source, display="display" in names)
     if markup := attributes.get("data-mathml"):
         return "" if _has_formula_script_after(node) else _read_mathml_source(markup)

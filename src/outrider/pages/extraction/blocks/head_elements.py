@@ -1,6 +1,6 @@
 """Collect metadata elements in one pass over the tree.
 
-Each pass costs a fifth of parsing, whatever it looks for.
+Each pass costs a fifth of parsing, regardless of its target.
 """
 
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ def collect_head_elements(tree: Any) -> HeadElements:
 
 def _add_other_element(head: HeadElements, node: Any, tag: str, attributes: Attributes) -> None:
     if tag == "title":
-        # Drawings have titles of their own.
+        # Drawings have their own titles.
         if not head.has_title and node.parent is not None and node.parent.tag in {"head", "body", "html"}:
             head.title, head.has_title = node.text() or "", True
     elif tag == "base":

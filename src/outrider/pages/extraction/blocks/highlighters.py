@@ -1,6 +1,6 @@
 """Recognize the markup of syntax highlighters and code editors.
 
-They make listings without `pre`, lines as elements, and put line numbers and copy buttons inside of listings.
+They make listings without `pre`, lines as elements, and put line numbers and copy buttons inside listings.
 """
 
 import re

@@ -86,7 +86,7 @@ class PageBlocks:
 
 
 def iter_parts(page: PageBlocks, blocks: int, chars: int) -> Iterator[PageBlocks]:
-    """Yield the page in parts of at most `blocks` blocks, each a page by itself with shortened texts.
+    """Yield parts of at most `blocks` blocks, each a page with shortened texts.
 
     A page within both limits is yielded unchanged.
     """

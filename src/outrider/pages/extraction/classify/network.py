@@ -3,7 +3,7 @@
 Its first layer is split by kind of feature.
 
 The first layer is linear, so page features pass through it once, and flags once for each distinct line of names.
-Features are standardised and then clipped to -4 and 4. Here each column is clipped to bounds of its own instead, and
+Features are standardized and then clipped to -4 and 4. Here each column is clipped to its own bounds instead, and
 the standardisation is part of the weights.
 """
 

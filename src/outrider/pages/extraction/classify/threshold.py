@@ -10,7 +10,7 @@ a floor is kept unless hardly anything else is left.
 
 Inside the element that holds most of the content, doubtful blocks are kept too: in articles the floor is lower there,
 and on other pages headings, items, rows, listings and links need less than a paragraph does. They need least in
-documentation, whose generators put the text into an element of its own. Figures: docs/reference/extraction.md.
+documentation, whose generators put the text into a separate element. Figures: docs/reference/extraction.md.
 """
 
 from typing import Any, NamedTuple
@@ -77,7 +77,7 @@ def keep_doubtful_blocks(
         kind: The kind of the page.
     """
     if kind == "article":
-        min_probability = max(0.4, threshold)  # outside of the main element the floor is higher
+        min_probability = max(0.4, threshold)  # outside the main element the floor is higher
         keep[_find_doubtful_blocks(page, keep, probabilities, words, min_probability)] = True
     elif kind:
         min_probability = MIN_RELATED_PROBABILITY if kind == "documentation" else 0.6 * threshold

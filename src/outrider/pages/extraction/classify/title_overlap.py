@@ -15,7 +15,7 @@ MAX_WORD_LETTERS = 64  # further letters of a word count like the first ones
 WORD_HASH_BITS = 44
 # Powers of the golden ratio's digits, an arbitrary odd number.
 HASH_POWERS = np.cumprod(np.full(MAX_WORD_LETTERS, 0x9E3779B97F4A7C15, np.uint64))
-# Each character's lower case, with 0 for characters outside of words.
+# Each character's lower case, with 0 for characters outside words.
 LOWERCASE_PLANE = CodePointTable(
     lambda code: ord(chr(code).lower()[0]) if chr(code).isalnum() or chr(code) == "_" else 0, np.uint16
 )

@@ -32,7 +32,7 @@ LEADING_PUNCTUATION = re.compile(
     rf"(\x01[bi](?<=[{LETTER_CHARS}]..)(?<!_..)(?:\x01[bi])*)({PUNCTUATION_CHAR}{{1,9}}\s?)"
 )
 MARK_BEFORE_LETTER = re.compile(r"\x02[bi](?=[^\W_])")
-# A bracket that opens inside of the mark moves with its content.
+# A bracket that opens inside the mark moves with its content.
 TRAILING_PUNCTUATION = re.compile(
     rf"(\s?(?:[(\uff08\u300c\u300e\u3010][^()\uff08\uff09\u300c-\u3011\x01-\x04]{{1,40}})?{PUNCTUATION_CHAR}{{1,9}})"
     r"((?:\x02[bi])+)(?=[^\W_])"
@@ -122,7 +122,7 @@ def _place_marks(text: str) -> str:
 
 
 def _escape_outside_atoms(text: str, sign: re.Pattern[str]) -> str:
-    """Escape a character of the text, but not inside of atoms."""
+    """Escape a character of the text, but not inside atoms."""
     parts, depth = [], 0
     for is_border, letters in groupby(text, lambda letter: letter in (ATOM_START, ATOM_END)):
         part = "".join(letters)

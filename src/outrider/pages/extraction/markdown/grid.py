@@ -36,7 +36,7 @@ class TableGrid:
     Attributes:
         rows: The cells.
         has_header: Whether the first row names the columns, as it does if no cell is marked as a heading.
-        captions: Paragraphs outside of cells.
+        captions: Paragraphs outside cells.
         alignments: Per column, its part of the line below the header, or empty if all columns are aligned as usual.
         has_heading_cells: Whether any cell is marked as a heading.
         code_chars: Characters of listings of several lines, which a cell cannot show.
@@ -210,7 +210,7 @@ def _collect_rows(page: PageBlocks, table: int) -> dict[int, list[int]]:
 
 
 def _collect_cell_texts(page: PageBlocks, blocks: list[int], paragraphs: ParagraphWriter) -> dict[int, list[str]]:
-    """Return the paragraphs of each cell, and of -1 those outside of cells."""
+    """Return the paragraphs of each cell, and of -1 those outside cells."""
     texts: dict[int, list[str]] = {}
     for number in blocks:
         pieces: list[InlinePiece] = []

@@ -1,4 +1,4 @@
-"""Build the prefixes of lines inside of quotes and list items."""
+"""Build the prefixes of lines inside quotes and list items."""
 
 import re
 from dataclasses import dataclass, field

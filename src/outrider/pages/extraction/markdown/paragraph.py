@@ -57,7 +57,7 @@ class ParagraphDraft:
         parts: The written parts.
         open_marks: The open marks: kind, value, and number of parts before them.
         code_depth: How many of them are code.
-        code_link: Words and address of the last link inside of code.
+        code_link: Words and address of the last link inside code.
         escape_brackets: Whether brackets in the text could become links.
     """
 
@@ -126,7 +126,7 @@ class ParagraphWriter:
         if "\0" not in text:
             return escape_line_start(text)
         lines = [escape_line_start(line.strip()) for line in text.split("\0")]
-        # Two breaks in a row end a paragraph, as after an image of its own.
+        # Two breaks in a row end a paragraph, as after a separate image.
         return PARAGRAPH_BREAK.sub("\n\n", "\n".join(lines)).strip("\n") if "" in lines else "\n".join(lines)
 
     def render_line(self, pieces: list[InlinePiece]) -> str:
@@ -153,7 +153,7 @@ class ParagraphWriter:
         return collapse_spaces(EMPTY_LINK.sub("", text) if MARK_END in text else text)
 
     def render_link(self, words: str, address: str) -> str:
-        """Render a link on a line of its own."""
+        """Render a link on a separate line."""
         return escape_line_start(render_marks(self._format_link(escape_text(words), address)))
 
     def _render_pieces(self, pieces: list[InlinePiece]) -> str:
@@ -276,7 +276,7 @@ def _mark_text(core: str, tag: str, parts: list[str], start: int) -> str:
         return f"({core})"
     if tag == "q":
         return f"\u201c{core}\u201d"
-    if tag in CODE_TAGS and f"{ATOM_START}`" not in core:  # code inside of code is marked once
+    if tag in CODE_TAGS and f"{ATOM_START}`" not in core:  # code inside code is marked once
         longest = max(map(len, BACKTICKS.findall(core)), default=0)
         ticks = "`" * (longest + 1)
         return protect_atom(f"{ticks} {core} {ticks}" if longest else f"`{core}`")

@@ -62,7 +62,7 @@ def find_posts(page: PageBlocks, chosen: list[int]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class PostHead:
-    """The author and date before a post, as far as its own text does not have them.
+    """The author and date before a post that its own text lacks.
 
     Attributes:
         name: The author, or "".
@@ -114,7 +114,7 @@ def _find_post_elements(page: PageBlocks, kept: frozenset[int]) -> list[int]:
 
     They are named or signed as posts.
 
-    Where each post has classes of its own, they look alike by tags and by the categories of their names.
+    If each post has its own classes, posts look alike by tags and by the categories of their names.
     """
     elements, last = page.elements, page.last
     named = [element for element, row in enumerate(elements) if row[2] & POST_BITS and last[element] > row[5]]
@@ -246,7 +246,7 @@ def _is_person_name(text: str) -> bool:
 
 
 def _is_person_element(page: PageBlocks, element: int, post: int) -> bool:
-    """Return whether an element, or one around it inside of the post, is about a person."""
+    """Return whether an element, or one around it inside the post, is about a person."""
     while element > post:
         if page.elements[element][2] & PERSON_BITS:
             return True

@@ -51,7 +51,7 @@ def _find_language_labels(page: PageBlocks, chosen: list[int]) -> set[int]:
 def drop_footnote_headings(
     page: PageBlocks, chosen: list[int], note_blocks: list[int], contexts: BlockContexts
 ) -> list[int]:
-    """Drop headings above nothing but notes, which are written at the end.
+    """Drop headings above notes only, because notes are written at the end.
 
     Args:
         page: The blocks.

@@ -262,9 +262,9 @@ class MarkdownWriter:
         return number not in self.heads and self.contexts.get_context(self.page.rows[number][0]).part == context.part
 
     def _write_paragraph(self, text: str, context: BlockContext) -> None:
-        """Write a paragraph outside of quotes and items. A definition without its term is an ordinary one."""
+        """Write a paragraph outside quotes and items. A definition without its term is an ordinary one."""
         is_detail = context.term == DETAIL_PART
-        # A definition can go on after the terms of a list inside of it.
+        # A definition can continue after the terms of a list inside it.
         is_continued = context.part != self.last_detail and context.part in self.written_details
         follows_term = is_detail and self.last_part in (TERM_PART, DETAIL_PART) and not is_continued
         if follows_term:
@@ -351,7 +351,7 @@ class MarkdownWriter:
         grid, next_element = None, self.page.rows[chosen[end]][0] if end < len(chosen) else -1
         while next_element > context.table:
             next_element = self.page.elements[next_element][0]
-        # If the next block is still inside of the table, in a nested one, the table is layout.
+        # If the next block is still inside the table, in a nested one, the table is layout.
         if next_element != context.table:
             grid = build_grid(self.page, context.table, chosen[at:end], self.paragraphs)
         if not grid or not grid.is_data_table() or not self.heads.keys().isdisjoint(chosen[at + 1 : end]):

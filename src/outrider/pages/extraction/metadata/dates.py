@@ -9,7 +9,7 @@ import unicodedata
 from datetime import date
 from functools import lru_cache
 
-# Dates as software writes them. A year with a month alone counts only where it is declared.
+# Dates as software writes them. A year with a month alone counts only if it is declared.
 ISO_DATE_PATTERN = re.compile(
     r"(\d{4})-(\d{2})(?:-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?)?(?!\d)"
 )

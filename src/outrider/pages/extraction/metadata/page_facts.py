@@ -96,7 +96,7 @@ class PageFacts:
         book_title_blocks: The blocks above a chapter's headline that name the book.
         language: A BCP 47 tag.
         canonical: Canonical address.
-        kind: Kind of the page, as far as known.
+        kind: Kind of the page, if known.
         site_names: Names of the site.
         published_times: Times in elements marked as the time of publication.
         nearby_times: Times in elements around the headline.

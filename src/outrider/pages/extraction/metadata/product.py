@@ -19,7 +19,7 @@ MAX_OFFERS = 200
 
 
 def read_product(facts: PageFacts, tree: Any = None) -> dict[str, str]:
-    """Return name, brand, SKU, price with currency, availability and rating, as far as declared.
+    """Return the declared name, brand, SKU, price with currency, availability and rating.
 
     Args:
         facts: The facts that the page declares.
@@ -90,7 +90,7 @@ def _read_microdata_product(tree: Any) -> dict[str, Any]:
 
 
 def _belongs_to_item(node: Any, item: Any) -> bool:
-    # The name of a brand, a breadcrumb or a review inside of the item is not the item's.
+    # The name of a brand, a breadcrumb or a review inside the item is not the item's.
     node = node.parent if "itemscope" not in node.attributes else None
     while node is not None and "itemscope" not in node.attributes:
         node = node.parent

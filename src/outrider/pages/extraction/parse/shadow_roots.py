@@ -63,7 +63,7 @@ def open_shadow_roots(source: bytes) -> tuple[bytes, str]:
             return tag[0] if number is None else end
         attributes = ATTRIBUTE_PATTERN.findall(tag["attributes"])
         modes = [b"".join(values).lower() for name, *values in attributes if name.lower() == b"shadowrootmode"]
-        # Other templates show nothing inside of them.
+        # Other templates show nothing inside them.
         is_root = None not in open_templates and modes[:1] in ([b"open"], [b"closed"])
         open_templates.append(roots if is_root else None)
         if not is_root:
@@ -85,7 +85,7 @@ def fill_slots(tree: Any, mark: str) -> bool:
     roots = [_find_root(marks, name) for name in starts]
     if not all(roots):
         return False
-    chars_left = 20_000_000  # of hosts, each of which also holds those inside of it
+    chars_left = 20_000_000  # of hosts, each of which also holds those inside it
     is_fillable = True
     first_roots: dict[int, Any] = {}  # by host
     for root in roots:

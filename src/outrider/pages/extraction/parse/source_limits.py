@@ -51,7 +51,7 @@ MAX_TAGS = 50_000  # no page of the evaluation corpus has more than 16,000
 def limit_source(html: bytes | str, limit: int, tags: int = MAX_TAGS) -> bytes:
     """Return UTF-8 source of at most `limit` bytes and about `tags` elements that is safe to parse.
 
-    Four times as much is read, because images inside of attributes must not use up the limit.
+    Four times as much is read, because images inside attributes must not use up the limit.
     """
     prefix = html[: limit * 4].encode("utf-8", "replace") if isinstance(html, str) else html[: limit * 4]
     source = _bound_tag_lengths(prefix, limit)
@@ -188,7 +188,7 @@ def _find_unsafe_offset(source: bytes) -> int:
 
     Before it, an end that is not part of a value is always near, so no tag is longer than the distance between two.
     """
-    max_tries = 16  # tag ends to check for one outside of a value
+    max_tries = 16  # tag ends to check for one outside a value
     at = 0
     while at < len(source):
         end = source.rfind(b">", at + 1, at + MAX_TAG_BYTES)

@@ -1,6 +1,6 @@
 """Read zip archives whose table of contents, at the end, is missing.
 
-Each file has a header of its own, which may leave its sizes to a record after it (APPNOTE.TXT 4.3.6 to 4.3.9).
+Each file has its own header, which may leave its sizes to a record after it (APPNOTE.TXT 4.3.6 to 4.3.9).
 """
 
 import struct

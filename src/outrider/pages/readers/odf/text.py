@@ -61,7 +61,7 @@ class OdfStyles:
     lists: dict[str, dict[int, ListNumbering]] = field(default_factory=dict)
     hidden_styles: set[str] = field(default_factory=set)
     blank_levels: set[tuple[str, int]] = field(default_factory=set)  # lists and levels with a blank bullet
-    is_all_monospaced: bool = False  # text without a font of its own is monospaced
+    is_all_monospaced: bool = False  # text without its own font is monospaced
     _faces: dict[str, bool] = field(default_factory=dict)
 
     def load_styles(self, root: XmlElement) -> None:

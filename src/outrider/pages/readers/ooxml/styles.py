@@ -63,7 +63,7 @@ class WordStyles:
         is_monospaced = self.is_monospaced(next(defaults, XmlElement("")).get("w:styleId"))
         if is_monospaced is None:
             is_monospaced = is_monospaced_run(root.find("w:docDefaults", "w:rPrDefault", "w:rPr"))
-        self.is_all_monospaced = bool(is_monospaced)  # text without a font of its own is monospaced
+        self.is_all_monospaced = bool(is_monospaced)  # text without its own font is monospaced
         self.language = root.get_value("w:docDefaults", "w:rPrDefault", "w:rPr", "w:lang", attribute="w:val") or ""
 
     def get_style(self, name: str) -> ParagraphStyle:

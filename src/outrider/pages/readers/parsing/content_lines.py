@@ -64,7 +64,7 @@ class Property:
 def iter_components(text: str) -> Iterator[tuple[Component, Component]]:
     """Yield each component at its end, with the outermost component that contains it (or itself).
 
-    Lines outside of components are ignored, and so are deeper components, such as the alarms of events.
+    Lines outside components are ignored, and so are deeper components, such as the alarms of events.
     """
     levels: list[Component] = []
     depth = 0

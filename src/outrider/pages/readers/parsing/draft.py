@@ -60,7 +60,7 @@ def format_script_digits(text: str, rise: int) -> str:
 
 
 def render_inline(runs: Iterable[TextRun]) -> str:
-    """Return the runs as Markdown, equal styles merged and white space outside of the marks."""
+    """Return the runs as Markdown, equal styles merged and white space outside the marks."""
     pieces: list[str] = []
     for style, group in groupby(runs, key=lambda run: run.style):
         bold, italic, struck, address, literal, code = style

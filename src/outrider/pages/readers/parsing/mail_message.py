@@ -52,7 +52,7 @@ class _BoundedHeaders(Compat32):
 
 
 def parse_mail(body: bytes) -> MailMessage:
-    """Parse a message, as far as the bounds allow; `is_cut` says whether they did not."""
+    """Parse a message within the bounds; `is_cut` says whether it was cut."""
     max_bytes, max_lines = 10_000_000, 200_000  # the parser takes up to 250 bytes for each line
     max_parts = 2_000
     max_multiparts = 40  # the parser's time grows with their depth

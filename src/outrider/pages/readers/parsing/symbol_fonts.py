@@ -3,7 +3,7 @@
 import re
 from unicodedata import normalize
 
-# Unicode's mappings of Wingdings and Symbol, as far as texts use them.
+# Unicode's mappings of the Wingdings and Symbol characters that occur in texts.
 WINGDINGS = {
     0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x76: "❖", 0x78: "☒", 0x9F: "•", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
     0xE0: "→", 0xDF: "←", 0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",

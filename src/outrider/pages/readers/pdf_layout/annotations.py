@@ -72,7 +72,7 @@ def read_comments(page: Any) -> tuple[list[str], bool]:
 def take_choices(document: Any, page: Any) -> list[tuple[Box, str]]:
     """Return the choices of the page's list boxes with their rectangles, and hide the boxes.
 
-    They show all options, and color alone tells the chosen ones. Boxes without a choice stay.
+    They show all options, and only color marks the chosen ones. Boxes without a choice stay.
     """
     hidden_flag = 2  # ISO 32000-1 table 165
     max_annotations, max_options = 2_000, 1_000

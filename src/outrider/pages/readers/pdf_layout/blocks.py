@@ -25,7 +25,7 @@ BULLET_SIGN = re.compile(r"[➢❖❑✓➔►▶◆•●▪■◦‣⁃∙○\
 ITEM_LABEL = re.compile(r"\(?(?:[a-zA-Z]|[ivx]{1,5}|\d{1,3})[.)] ")
 LETTER_LABEL = re.compile(r"\(?([a-zA-Z]|[ivx]{1,5}|[IVX]{1,5})([.)]) ")
 
-OPERATOR = re.compile(r"[=+±×∑∫]+")  # a cell of its own in a formula
+OPERATOR = re.compile(r"[=+±×∑∫]+")  # a separate cell in a formula
 DOT_LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
 IDEOGRAPH_RANGES = "\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
 # From joining lines: these scripts have no spaces between words.

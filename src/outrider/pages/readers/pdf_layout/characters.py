@@ -282,7 +282,7 @@ class PageCharacters:
         left, right = self._get_char_box(first), self._get_char_box(last)
         if left is None or right is None:
             return []
-        # A line is judged by its first, middle and last letter; bullets have fonts of their own.
+        # A line is judged by its first, middle and last letter; bullets have their own fonts.
         letters = [index for index, char in enumerate(piece, start) if char.isalnum()] or [first]
         samples = tuple(dict.fromkeys((letters[0], letters[len(letters) // 2], letters[-1])))
         styles = [self._read_style(self._char_indices[index]) for index in samples]

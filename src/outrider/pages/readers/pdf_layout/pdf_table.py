@@ -11,7 +11,7 @@ from outrider.pages.readers.pdf_layout.table_columns import TableColumns, is_num
 
 MAX_LINE_GAP_EM = 2.4  # a wider gap between lines ends the table
 MIN_PROSE_CHARS = 28  # longer cells are lines of text
-OPERATOR = re.compile(r"[=+±×∑∫]+")  # a cell of its own in a formula
+OPERATOR = re.compile(r"[=+±×∑∫]+")  # a separate cell in a formula
 DOT_LEADERS = re.compile(r"(?:\s?\.){4,}\s*")
 
 
@@ -53,7 +53,7 @@ class PdfTable:
         self.size = self.lines[0].size
         self.rows = [line for line in self.lines if len(line.cells) > 1]
         numeric_rows = sum(map(_is_numeric_row, self.rows))
-        self.is_numeric = 2 * numeric_rows >= len(self.rows)  # labels with nothing but numbers after them
+        self.is_numeric = 2 * numeric_rows >= len(self.rows)  # labels followed by numbers only
         self.cells = [cell for line in self.rows for cell in line.cells]
         gaps = sorted(above.bottom - below.top for above, below in pairwise(self.lines))
         self.row_gap = gaps[3 * len(gaps) // 4] if gaps else 0.0  # the widest of the usual gaps

@@ -11,7 +11,7 @@ from outrider.pages.readers.pdf_layout.table_columns import NUMERIC_CELL
 
 Span = tuple[float, float]  # both ends of a rule
 
-SNAP_DISTANCE_PT = 2.5  # between rules that are one, or meet
+SNAP_DISTANCE_PT = 2.5  # between rules that join or touch
 MAX_RULES = 600  # a page with more of them is a drawing
 
 

@@ -40,7 +40,7 @@ class TableColumns:
             first, last = bisect_right(self.rights, cell.left), bisect_left(self.lefts, cell.right) - 1
             if last > first:
                 return None
-            if last < first:  # it is between two columns, or outside of all
+            if last < first:  # it is between two columns, or outside all
                 edge_columns = [at for at in (last, first) if 0 <= at < len(self.spans)]
                 gaps = [max(self.lefts[at] - cell.right, cell.left - self.rights[at]) for at in edge_columns]
                 first = edge_columns[gaps.index(min(gaps))]

@@ -119,7 +119,7 @@ class SheetCells:
         is_below_head = len(block) > 1 and len(head) > 1 and set(self.rows[row]) <= set(head)
         if self._find_typed(row):
             return is_below_head
-        # Text alone goes on after one empty row if there were only texts so far, in as many columns.
+        # Text alone continues after one empty row if there were only texts so far, in the same number of columns.
         if not is_below_head or row != block[-1] + 2 or set(self.rows[row]) != set(head):
             return False
         return not any(self._find_typed(number) & head.keys() for number in block)
