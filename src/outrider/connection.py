@@ -152,7 +152,7 @@ def connect(
     settings: Mapping[str, object] | None = None,
     answer_question: QuestionAnswerer | None = None,
 ) -> Client:
-    """Connect to the shared process of this user, which is started if it does not run.
+    """Connect to this user's shared process, and start it if necessary.
 
     Args:
         session: The session of the calls, as in `outrider call -s NAME` and `outrider mcp --session NAME`. Empty takes

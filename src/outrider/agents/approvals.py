@@ -178,7 +178,10 @@ class Questions:
         ]
 
     async def is_always_allowed(self, call: Call, agent: str, tool: str) -> bool:
-        """Return whether the caller has permanently allowed the agent with this `build_agent_key` to use the tool."""
+        """Return whether the caller has permanently allowed the tool.
+
+        The permission holds for the agent with this `build_agent_key`.
+        """
         from sqlalchemy import select
 
         from outrider.agents.tables import allowances

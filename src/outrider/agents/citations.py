@@ -50,7 +50,10 @@ async def adopt_citations(
 
 
 def list_references(text: str, sources: Mapping[str, Any]) -> list[str]:
-    """Return the references that have a source, in the order in which the text first names them."""
+    """Return the references that have a source.
+
+    They are in the order in which the text first names them.
+    """
     names = [
         name
         for block in CITE_BLOCK_PATTERN.finditer(_remove_unknown_blocks(text, sources))

@@ -15,7 +15,10 @@ ThinkingEffort = Literal["off", "low", "medium", "high"]
 
 
 def split_names(value: object) -> object:
-    """Turn `a, b` or `a` into a list, because people write lists this way in front matter."""
+    """Turn `a, b` or `a` into a list.
+
+    This is how people write lists in front matter.
+    """
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return [] if value is None else value

@@ -39,7 +39,7 @@ def load_step_changes(connection: Connection, since: float) -> list[dict[str, An
 
 
 def merge_usage(row: Mapping[str, Any], live: Mapping[str, RunUsage]) -> dict[str, Any]:
-    """Return the columns of a run's row with its live usage and cost, if it has any."""
+    """Return a run's row with its live usage and cost, if any."""
     usage = live.get(row["id"])
     return dict(row) if usage is None else {**row, "usage": usage.to_dict(), "cost": usage.cost}
 
@@ -70,7 +70,10 @@ async def sum_cost(database: Database, workspace: str, identity: str | None, sin
 
 
 def count_active_runs(connection: Connection, workspace: str, identity: str | None) -> int:
-    """Count the queued and running outermost runs of a workspace, or of one person in it."""
+    """Count active outermost runs of a workspace, or of one person.
+
+    Queued runs are active too.
+    """
     active = runs.c.status.in_(ACTIVE_STATUSES), runs.c.parent_run_id.is_(None)
     query = select(func.count()).select_from(runs).where(*active, *_build_owner_filter(workspace, identity))
     return connection.execute(query).scalar_one()

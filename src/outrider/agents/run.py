@@ -133,7 +133,7 @@ class DescendantRun:
 
 @dataclass(frozen=True)
 class ActiveRun:
-    """An active run, the worker it belongs to, and its deadline in seconds since the epoch."""
+    """An active run, its worker, and its deadline in epoch seconds."""
 
     id: str
     attempt: int

@@ -240,7 +240,9 @@ class RunService:
         )
 
     async def _choose_model(self, agent: Agent, call: Call) -> tuple[str, ClientModel | None]:
-        """Return the label of the first model, and the client's own model if no other is configured.
+        """Return the first model's label, or the client's own model.
+
+        The client's model is used if no other is configured.
 
         Raises NotConfigured.
         """

@@ -105,7 +105,7 @@ class RunSteps:
     async def run_once(
         self, run: Run, number: int, work: Callable[[], Awaitable[dict[str, Any]]], kind: str = "model"
     ) -> dict[str, Any]:
-        """Return the saved result of a model request, or make the request and save its result.
+        """Return a model request's saved result, or make and save it.
 
         Args:
             run: A run of this worker.

@@ -137,6 +137,6 @@ async def _search_own_stores(content: ContentStores, query: Query, caller: Call)
 
 
 def _is_wanted(url: str, query: Query) -> bool:
-    """Return whether an address is on the sites of a query and on none that it excludes."""
+    """Return whether an address is on wanted sites and no excluded one."""
     on_site = not query.sites or any(is_within_site(url, site) for site in query.sites)
     return on_site and not any(is_within_site(url, site) for site in query.exclude)

@@ -103,7 +103,10 @@ class App:
     def build_server(
         self, toolset: str | None = None, *, name: str = "outrider", session: str = "default"
     ) -> "Server[Any]":
-        """Return an MCP server (the SDK's low-level one) with all offered tools, or with one toolset."""
+        """Return an MCP server with all offered tools, or one toolset.
+
+        It is the SDK's low-level server.
+        """
         # The SDK takes as long to import as everything else together, and most commands do not serve.
         from outrider.serve.mcp import build_mcp_server
 
@@ -144,7 +147,10 @@ class App:
             await anyio.sleep_forever()
 
     def find_dashboard_url(self) -> str:
-        """Return the dashboard's address without a token, of this app or another with the same data; or empty."""
+        """Return the dashboard's address without a token.
+
+        Another app with the same data may serve it. It is empty if there is none.
+        """
         if self.artifacts.dashboard_url:
             return self.artifacts.dashboard_url
         from outrider.dashboard.address import list_running

@@ -426,7 +426,10 @@ class Container:
         return toolbox
 
     def build_full_toolbox(self) -> Toolbox:
-        """Return a toolbox with all tools that agents may get, including those that hosts do not."""
+        """Return a toolbox with all tools that agents may get.
+
+        It includes those that hosts do not get.
+        """
         from outrider.toolsets.web_eval.done import DONE_TOOL_NAME, build_done_tool
         from outrider.toolsets.web_eval.recorder import RecordedToolbox
 

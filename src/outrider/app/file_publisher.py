@@ -16,7 +16,10 @@ from outrider.workspace import SessionWorkspaces
 
 @dataclass(frozen=True)
 class FilePublisher:
-    """Saves files of sessions as artifacts, which remote hosts can read and callers can pass on."""
+    """Saves files of sessions as artifacts.
+
+    Remote hosts can read them, and callers can pass them on.
+    """
 
     workspaces: SessionWorkspaces
     artifacts: ArtifactStore

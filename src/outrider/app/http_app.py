@@ -50,7 +50,10 @@ def build_served_app(app: App, *, draining: Callable[[], bool] = lambda: False) 
 
 
 def build_rest_interface(app: App, *, requires_token: bool) -> list[BaseRoute]:
-    """Return the routes of the REST interface to an app's tools, whose callers the application authenticates."""
+    """Return the REST routes to an app's tools.
+
+    The application authenticates the callers.
+    """
     return build_rest_routes(
         app.toolbox,
         app.artifacts,

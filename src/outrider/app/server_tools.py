@@ -64,7 +64,10 @@ class LazyRemoteServers:
         return await self._servers.list_tools(server)
 
     def _read_settings(self) -> "dict[str, McpServerSettings]":
-        """Return the servers as configured now, or the previous ones if the file has become malformed."""
+        """Return the configured servers, or the previous ones.
+
+        The previous ones apply if the file has become malformed.
+        """
         stamp = None  # the file is missing
         with suppress(OSError):
             if (path := self.loaded.servers_file) is not None:

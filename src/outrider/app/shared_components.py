@@ -21,7 +21,10 @@ class SharedComponents:
     _components: list[_SharedComponent] = field(default_factory=list)
 
     def acquire(self, key: tuple[Any, ...], build: Callable[[], ComponentT]) -> ComponentT:
-        """Return the component with an equal key, which must hold everything that the component is built from."""
+        """Return the component with an equal key.
+
+        The key must hold everything that the component is built from.
+        """
         component = next((each for each in self._components if each.key == key), None)
         if component is None:
             component = _SharedComponent(key, build())
@@ -30,7 +33,7 @@ class SharedComponents:
         return component.value
 
     async def release_and_close(self, value: Any, close: Callable[[], Awaitable[None]]) -> None:
-        """End one app's use of a component, and close it if no other app uses it."""
+        """End an app's use of a component, and close an unused one."""
         if self.release(value):
             await close()
 

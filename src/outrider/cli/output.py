@@ -84,7 +84,10 @@ def print_notes(messages: tuple[str, ...] | list[str]) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on stdout, with escapes for characters that a terminal interprets or UTF-8 cannot encode."""
+    """Print JSON on stdout.
+
+    Characters that a terminal interprets or UTF-8 cannot encode are escaped.
+    """
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     print_text(re.sub(r"[\x7f-\x9f\ud800-\udfff]", lambda char: f"\\u{ord(char[0]):04x}", text) + "\n")
 

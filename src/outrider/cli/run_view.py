@@ -42,7 +42,10 @@ class TerminalRunView:
         self._last_seq = 0
 
     async def follow_run(self, run: "Run") -> "Run":
-        """Follow the run, ask the person its questions, print the answer, and return the ended run."""
+        """Follow a run to its end, and return the ended run.
+
+        The person is asked its questions, and its answer is printed.
+        """
         while True:
             try:
                 async for event in self._app.runs.follow(run.id, self._last_seq):
@@ -154,7 +157,10 @@ def _shorten_line(text: str, limit: int) -> str:
 
 
 class StatusLine:
-    """Show the current activity in the last line of standard error, if that is a terminal."""
+    """Show the current activity in a terminal's last line.
+
+    It is written to standard error if that is a terminal.
+    """
 
     def __init__(self) -> None:
         self._is_shown = False

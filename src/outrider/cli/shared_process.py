@@ -39,7 +39,10 @@ def add_call_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def open_client(options: CallOptions) -> ToolClient:
-    """Connect to the shared process, with all tools, and with questions to a person at a terminal."""
+    """Connect to the shared process, with all tools.
+
+    At a terminal the person is asked questions.
+    """
     can_ask = sys.stdin.isatty() and sys.stderr.isatty()
     settings = [word for each in options.sets for word in ("--set", each)]
     return ToolClient(options.session, ("--toolsets", "all", *settings), ask_person if can_ask else None)
@@ -70,7 +73,7 @@ def print_call(client: ToolClient, tool: str, call: Callable[[], dict[str, Any]]
 
 
 def report_unknown_tool(message: str, hint: str = "") -> int:
-    """Print that a tool does not exist, with the nearest ones, and return the exit code."""
+    """Report an unknown tool with similar names, and return the exit code."""
     hint = hint.replace("tools/list has all", "`outrider call` lists all")
     return report_error(NotFound(message, hint=hint))
 

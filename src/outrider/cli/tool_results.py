@@ -147,7 +147,10 @@ def save_text(text: str, path: Path) -> str:
 
 
 def cut_to_tokens(text: str, max_tokens: int) -> str:
-    """Cut a text to o200k tokens (0 for all), with a note if it was cut."""
+    """Cut a text to o200k tokens, with a note if cut.
+
+    0 means no limit.
+    """
     if not max_tokens:
         return text
     from outrider.core.text import cut_tokens

@@ -60,7 +60,10 @@ def _find_best_window(tokens: Sequence[TextToken], limit: int) -> tuple[int, int
 
 
 def _trim_to_words(text: str, start: int, limit: int) -> tuple[int, int]:
-    """Return a slice of at most `limit` characters without cut words or blanks at its ends."""
+    """Return a slice of at most `limit` characters, trimmed to whole words.
+
+    It has no blanks at its ends.
+    """
     end = min(start + limit, len(text))
     start = max(end - limit, 0) if end == len(text) else start
     if start and text[start - 1].isalnum() and (blank := text.find(" ", start, start + 20)) != -1:

@@ -100,7 +100,7 @@ def load_records(connection: "Connection", ids: Sequence[str], scope: str | None
 
 
 def load_record_page(connection: "Connection", store: str, offset: int, limit: int) -> tuple[list[ContentRecord], int]:
-    """Return a page of a store's contents, newest first, and how many there are in all."""
+    """Return a page of contents, newest first, and the total count."""
     from sqlalchemy import func, select
 
     from outrider.content.tables import contents as table

@@ -92,7 +92,7 @@ class ContentStores:
         return await self._insert_store(call, "Session", "", default=True)
 
     async def list_stores(self, call: Call, offset: int = 0, limit: int = 100) -> tuple[list[Store], int]:
-        """Return a page of the session's stores, newest first, and how many there are in all."""
+        """Return a page of stores, newest first, and the total count."""
         from sqlalchemy import func, select
 
         from outrider.content.tables import content_stores as table
@@ -142,7 +142,9 @@ class ContentStores:
         return [records[content_id] for content_id in ids]
 
     async def upsert_by_source(self, call: Call, draft: ContentDraft, store_id: str | None = None) -> ContentRecord:
-        """Add a text, or update the content with the same source if its text has changed.
+        """Add a text, or update the content with the same source.
+
+        Content is updated only if its text has changed.
 
         Raises NotFound with code `STORE_NOT_FOUND`.
         """
@@ -214,7 +216,7 @@ class ContentStores:
     async def list_records(
         self, call: Call, store_id: str | None = None, offset: int = 0, limit: int = 100
     ) -> tuple[list[ContentRecord], int]:
-        """Return a page of a store's contents, newest first, and how many there are in all. Raises NotFound."""
+        """Return a page of contents, newest first, and the total count. Raises NotFound."""
         store = await self._resolve_store_id(call, store_id)
         return await self._run_transaction(
             lambda connection: queries.load_record_page(connection, store, offset, limit)

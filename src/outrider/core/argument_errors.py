@@ -67,7 +67,10 @@ def format_path(place: Place, spellings: Mapping[Place, str] = MappingProxyType(
 
 
 def shorten_text(text: str, max_chars: int = 60) -> str:
-    """Return the beginning of a text in encodable form, with its length if it was cut."""
+    """Return the beginning of a text in encodable form.
+
+    A cut text is followed by its length.
+    """
     text = text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate could not be sent to the caller
     return text if len(text) <= max_chars else f"{text[:max_chars]}… ({len(text)} characters)"
 

@@ -68,7 +68,7 @@ class ArtifactStore:
         self._keep_seconds = keep_seconds
 
     def build_artifact_url(self, uri: str) -> str:
-        """Return where a person can open an artifact in the dashboard, or an empty string without one."""
+        """Return an artifact's address in the dashboard, or "" without one."""
         if not self.dashboard_url:
             return ""
         return f"{self.dashboard_url.rstrip('/')}/files/{uri.removeprefix(ARTIFACT_URI_PREFIX)}"

@@ -111,7 +111,9 @@ class CallHistory:
             return (await connection.execute(query)).all()
 
     async def list_new_calls(self, cursor: str) -> tuple[list[CallRecord], str]:
-        """Return up to 200 records written after the cursor, in that order, and the next cursor.
+        """Return up to 200 records after the cursor, and the next cursor.
+
+        They are in the order in which they were written.
 
         An empty cursor returns no records and the current end of the record. The order is not that of the calls'
         times, because another process may write its records later. Raises InvalidInput if it is not a cursor.

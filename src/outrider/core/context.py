@@ -20,7 +20,9 @@ class ProgressCallback(Protocol):
 
 
 class ClientModel(Protocol):
-    """The caller's own language model, called with instructions, messages and a limit on the answer in tokens.
+    """The caller's own language model.
+
+    It is called with instructions, messages and a limit on the answer in tokens.
 
     Returns the answer and the model's name. Raises Unavailable.
     """
@@ -68,7 +70,9 @@ class RunContext:
 
 @dataclass(frozen=True)
 class Call:
-    """The context that travels with a call, supplied by the host and never by the model.
+    """The context of a call, supplied by the host.
+
+    It never comes from the model.
 
     Attributes:
         session: The conversation; state of a tool belongs to it.
@@ -115,7 +119,10 @@ class Call:
 
     @property
     def scope(self) -> str:
-        """The key of the state that the call may see, made of workspace, person and session: 64 hex digits."""
+        """The key of the state that the call may see.
+
+        It is made of workspace, person and session, and has 64 hex digits.
+        """
         names = (self.workspace or "", self.identity or "", self.session)
         return hashlib.sha256("\x1f".join(names).encode("utf-8", "replace")).hexdigest()
 

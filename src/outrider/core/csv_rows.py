@@ -20,7 +20,9 @@ def format_csv(rows: Sequence[Mapping[str, object]]) -> str:
 def read_csv(
     text: str, separator: str = ",", *, strict: bool = False, skips_spaces: bool = False
 ) -> Iterator[list[str]]:
-    """Return the rows of separated values (RFC 4180), with cells of up to 10 million characters.
+    """Return the rows of separated values (RFC 4180).
+
+    Cells may have up to 10 million characters.
 
     Args:
         text: The whole text, with any line ends.

@@ -63,7 +63,10 @@ class OutriderError(Exception):
         return required | {name: value for name, value in optional.items() if value not in (None, "", {})}
 
     def split_for_model(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return `to_dict` with the reason alone of its details, and all details, which only programs read."""
+        """Return `to_dict` with only the reason as details, and all details.
+
+        The model gets the former; only programs read the latter.
+        """
         shown = self.to_dict()
         details = shown.pop("details", {})
         if "reason" in details:

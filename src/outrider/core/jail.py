@@ -381,7 +381,10 @@ def _create_partial(folder: int, name: str, mode: int) -> Generator[BinaryIO]:
 
 
 def _fill_partial(folder: int, name: str, source: bytes | Path) -> None:
-    """Create a file in an open folder from content, or as a hard link if possible."""
+    """Create a file in an open folder, as a hard link if possible.
+
+    Only a path can be linked.
+    """
     if isinstance(source, Path):
         with suppress(OSError):  # on another file system
             os.link(source, name, dst_dir_fd=folder)

@@ -25,7 +25,10 @@ class Batch(Generic[RowT]):
 
 
 def format_cursor(at: float, key: str) -> str:
-    """Return the cursor after an item, for use in a URL: its time and its id."""
+    """Return the cursor after an item, for use in a URL.
+
+    It consists of the item's time and id.
+    """
     return f"{at!r}~{key}"
 
 

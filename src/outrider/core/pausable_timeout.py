@@ -15,7 +15,7 @@ HeartbeatFunction = Callable[[str], Awaitable[None]]
 
 @dataclass(eq=False)
 class PausableTimeout:
-    """A time limit on work that does not count the time in which it is paused.
+    """A time limit on work that does not count pauses.
 
     Attributes:
         scope: Cancels the work; its `cancelled_caught` shows afterwards whether it did.
@@ -77,7 +77,10 @@ def limit_time(seconds: float | None, heartbeat: HeartbeatFunction | None = None
 
 
 def extend_timeouts(seconds: float) -> None:
-    """Extend all enclosing timeouts, for example by a pause of the process that the caller waits for."""
+    """Extend all enclosing timeouts.
+
+    This makes up for a pause of the process that the caller waits for, for example.
+    """
     for timeout in _active_timeouts.get():
         timeout.extend(seconds)
 

@@ -20,7 +20,10 @@ def is_holder_dead(holder: str) -> bool:
 
 
 def build_process_mark() -> str:
-    """Return a name of this process that no later process gets, even with the same number."""
+    """Return a name of this process that no later process gets.
+
+    This is true even if a later process has the same number.
+    """
     return _read_linux_mark(os.getpid()) or f"{platform.node()} {os.getpid()}"
 
 

@@ -45,7 +45,9 @@ class RateLimiter:
         self._local_until = 0.0
 
     async def acquire(self, name: str, calls: float, seconds: float, *, max_wait_s: float = 60.0) -> bool:
-        """Wait for a turn, or return False at once if it would not come within `max_wait_s`.
+        """Wait for a turn if it comes within `max_wait_s`.
+
+        Otherwise return False at once.
 
         Args:
             name: The limited resource: a host, or a credential of a provider.

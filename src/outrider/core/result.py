@@ -26,7 +26,9 @@ class ImageBlock:
 
 @dataclass(frozen=True)
 class ResourceBlock:
-    """A typed piece of content with its own URI; `fields` are put directly into the resource.
+    """A typed piece of content with its own URI.
+
+    `fields` are put directly into the resource.
 
     Hosts distinguish result types by `mime_type`, and expect further fields (title, reference, responseCode …)
     next to `uri` and `text`.

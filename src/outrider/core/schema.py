@@ -96,7 +96,10 @@ def _compact_node(node: Any, *, optional: bool) -> Any:
 
 
 def _remove_null(node: dict[str, Any]) -> dict[str, Any]:
-    """Turn `X | None = None` into an optional X, because leaving the field out means the same."""
+    """Turn `X | None = None` into an optional X.
+
+    This is possible because leaving the field out means the same.
+    """
     options = [option for option in node.get("anyOf", []) if option != {"type": "null"}]
     if node.get("default", ...) is not None or not options:
         return node

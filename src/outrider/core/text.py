@@ -62,7 +62,9 @@ class TextSlice:
 
 
 def cut_text(text: str, limit: int = DEFAULT_CUT_CHARS, offset: int = 0) -> TextSlice:
-    """Return at most `limit` characters from `offset` on, ending at a paragraph, line, sentence or word.
+    """Return at most `limit` characters from `offset` on.
+
+    The text ends at a paragraph, line, sentence or word.
 
     A Markdown heading is not left at the end. Consecutive pieces (each from the last one's
     `next_offset`) join to the whole text exactly. A combining mark is never separated from its letter.

@@ -155,7 +155,9 @@ class RangeNotSatisfiable(Exception):
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """Return the first byte and the one past the last, or None for the whole file.
+    """Return the first byte and the one past the last.
+
+    None means the whole file.
 
     An invalid range, or several at once, may be answered with the whole file. Raises RangeNotSatisfiable.
     """

@@ -70,7 +70,10 @@ def find_unmet(condition: FlowCondition, view: PageView) -> str:
 
 
 def _matches_address(wanted: str, url: str) -> bool:
-    """Compare with the whole address, or only with its path and fragment if no site is given."""
+    """Compare the whole address, or only its path and fragment.
+
+    The latter is for wanted addresses without a site.
+    """
     parts = urlsplit(url)
     if "://" in wanted:
         return _fits_whole(wanted, url)

@@ -373,7 +373,10 @@ def _split_pieces(near: str) -> list[str]:
 
 
 def _has_same_pieces(target: Target, candidate: ElementCandidate) -> bool:
-    """Return whether both have the same texts next to them, perhaps in another order of columns."""
+    """Return whether both have the same texts next to them.
+
+    The columns may be in another order.
+    """
     return _split_pieces(target.near) == _split_pieces(candidate.near)
 
 

@@ -216,7 +216,10 @@ def _to_commented(value: Any) -> Any:
 
 
 def _set_flow_style(document: Any) -> None:
-    """Write attributes and traits of an element in one line each, so that a step is short."""
+    """Write attributes and traits of an element in one line each.
+
+    This keeps a step short.
+    """
     for step in document.get("steps", ()):
         _set_flow_style(step)
         for part in step.values():

@@ -37,7 +37,9 @@ class SavedFlow:
 
 @dataclass(frozen=True)
 class FlowFiles:
-    """Reads and writes `NAME.yaml`, and older versions as `NAME.v3.yaml`, which cannot be a flow's own name.
+    """Reads and writes flows as `NAME.yaml`.
+
+    Older versions are `NAME.v3.yaml`, which cannot be a flow's own name.
 
     Attributes:
         project: The folder of the user's project; its flows are in `.outrider/flows`.

@@ -23,7 +23,10 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class FlowRows:
-    """Reads and writes one row for each version, from a worker thread of the database's event loop."""
+    """Reads and writes one row for each version.
+
+    It is used from a worker thread of the database's event loop.
+    """
 
     database: Database
 

@@ -154,7 +154,10 @@ class FlowRuns:
     async def open_journal(
         self, run: StoredRun, lease: str, hide: Callable[[Any], Any]
     ) -> AsyncGenerator["DatabaseJournal"]:
-        """Yield the journal of a run that this process has claimed, and renew its lease meanwhile."""
+        """Yield the journal of a run that this process has claimed.
+
+        Its lease is renewed meanwhile.
+        """
         from outrider.flows.tables import flow_run_steps as steps
 
         async with self._database.read() as connection:

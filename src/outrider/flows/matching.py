@@ -177,7 +177,10 @@ def _choose_among(target: Target, fitting: Sequence[ElementCandidate]) -> Match:
 
 
 def _find_outstanding(target: Target, fitting: Sequence[ElementCandidate]) -> ElementCandidate | None:
-    """Return the candidate with at least three kinds of agreeing evidence, two more than any other."""
+    """Return the candidate with by far the most agreeing evidence.
+
+    It has at least three kinds, two more than any other.
+    """
     enough, ahead = 3, 2
     counts = [len(list_agreeing_kinds(target, each)) for each in fitting]
     best = max(counts)

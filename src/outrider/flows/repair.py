@@ -99,7 +99,10 @@ def compare_files(old: str, new: str) -> str:
 
 
 def format_versions(saved: Sequence[SavedFlow]) -> str:
-    """Return the versions of a flow, newest first, each with its difference from the previous one."""
+    """Return a flow's versions, newest first, with their differences.
+
+    Each is compared with the previous one.
+    """
     parts = []
     for number, each in enumerate(saved):
         when = datetime.fromtimestamp(each.saved_at, UTC).isoformat(timespec="minutes")

@@ -388,7 +388,7 @@ class StepRunner:
         return ""
 
     def _translate(self, condition: FlowCondition) -> FlowCondition:
-        """Return a condition with the translation of its text that the page has shown, if any."""
+        """Return a condition with the page's translation of its text, if any."""
         seen = self._translations.get(condition.text or "")
         return condition.model_copy(update={"text": seen}) if seen else condition
 

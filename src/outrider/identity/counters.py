@@ -79,7 +79,10 @@ class QuotaCounters:
         )
 
     async def release(self, name: str) -> None:
-        """Release the oldest reservation, because what it was made for has started and is counted as active."""
+        """Release the oldest reservation.
+
+        What it was made for has started and is counted as active.
+        """
         key, now = _hash_name(name), int(self._clock())
         is_reserved = (counters.c.key == key, counters.c.window > now, counters.c.window < PERMANENT_WINDOW)
         oldest = (

@@ -173,7 +173,10 @@ def _parse_token(row: Any) -> TokenRecord:
 
 
 def _check_workspaces(person: str, workspaces: Sequence[str], memberships: Sequence[Membership]) -> None:
-    """Raise InvalidInput unless the person is a member of all these workspaces, and of at least one."""
+    """Raise InvalidInput unless the person is a member of these workspaces.
+
+    At least one workspace is required.
+    """
     joined = [membership.workspace for membership in memberships]
     missing = [name for name in workspaces if name not in joined]
     if missing or not joined:

@@ -40,7 +40,9 @@ class DocumentSentences:
 
 
 def find_excerpts(markdown: str, query: str, *, max_tokens: int) -> list[DocumentExcerpt]:
-    """Return the best passages in document order, adjacent ones joined, of at most `max_tokens` tokens together.
+    """Return the best passages in document order, adjacent ones joined.
+
+    They have at most `max_tokens` tokens together.
 
     Empty if no passage shares a word with the query.
     """

@@ -98,7 +98,9 @@ class Pages:
             return replace(page, requested_url=first.requested_url)
 
     async def find_excerpts(self, page: FetchedPage, query: str, *, max_tokens: int = 1_500) -> "list[DocumentExcerpt]":
-        """Return the page's passages that answer a question, in document order, within a budget of tokens.
+        """Return the page's passages that answer a question.
+
+        They are in document order, within a budget of tokens.
 
         Each is a slice of `page.document.markdown`; the list is empty if no passage shares a word with the query.
         """
@@ -141,7 +143,9 @@ class Pages:
             return await self._fetcher.fetch(address, deadline=deadline, max_body_bytes=size, headers={})
 
     async def search_cached(self, query: str, limit: int = 10) -> "list[LocalHit]":
-        """Return the cached pages that match best, without those that the egress rules refuse by now.
+        """Return the best matching cached pages.
+
+        Pages that the egress rules refuse by now are left out.
 
         Raises Unavailable if the database cannot be read.
         """
@@ -334,7 +338,10 @@ class Pages:
 
     @contextmanager
     def _limit_render_time(self) -> Generator[None]:
-        """Ignore a browser that fails or takes too long, and keep the page read without it."""
+        """Ignore a browser that fails or takes too long.
+
+        The page read without it is kept.
+        """
         reserved_s = 1.0  # of the page's time, for the steps after rendering
         seconds_left = anyio.current_effective_deadline() - anyio.current_time()
         with suppress(OutriderError), anyio.move_on_after(max(seconds_left - reserved_s, 0)):

@@ -41,7 +41,7 @@ class ScoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """How often a text has each term of a query, and how many words it has."""
+    """How often a text has each query term, and its word count."""
 
     counts: Mapping[str, int]
     words: int
@@ -107,7 +107,7 @@ class QueryTerms:
 
 @dataclass(frozen=True)
 class PassageScores:
-    """The score of each passage, and the weight of each term of the query among them."""
+    """The scores of passages, and the weights of the query's terms."""
 
     scores: Sequence[float]
     weights: Mapping[str, float]
@@ -174,7 +174,10 @@ def score_sentences(counts: Sequence[TermCounts], weights: Mapping[str, float]) 
 def _score_counts(
     counts: Iterable[Mapping[str, float]], lengths: Sequence[int], weights: Mapping[str, float], normalization: float
 ) -> list[float]:
-    """Return the BM25 score of each text, more the more of the query's terms it has."""
+    """Return the BM25 score of each text.
+
+    It is higher the more of the query's terms the text has.
+    """
     coverage_weight = 0.5  # the share of a score that depends on how much of the question the text has
     mean_length = max(1.0, sum(lengths) / max(1, len(lengths)))
     total_weight = sum(weights.values()) or 1.0

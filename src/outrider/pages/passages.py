@@ -21,7 +21,7 @@ SENTENCE_END = re.compile(r"\n+|[.!?][\"')\]*_]{0,3} +(?=[^a-z ])|[。！？]")
 
 @dataclass(frozen=True, slots=True)
 class DocumentPassage:
-    """A piece of the text, its headings, and the header of the table that it continues."""
+    """A piece of text, its headings, and the continued table's header."""
 
     start: int
     end: int

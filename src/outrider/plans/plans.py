@@ -37,7 +37,9 @@ class PlanStore:
         return SessionPlan.from_dict(state) if state else SessionPlan()
 
     async def change(self, call: Call, step: Callable[[SessionPlan], SessionPlan]) -> SessionPlan:
-        """Replace the session's plan with the result of `step`, and archive its new goals and observations.
+        """Replace the session's plan with the result of `step`.
+
+        Its new goals and observations are archived.
 
         Args:
             call: A call of the session.

@@ -58,7 +58,10 @@ class Playbook:
     workspace: str | None = None
 
     def contains_text(self, text: str) -> bool:
-        """Return whether the assistant's name, the goal or a step contains the text, in any case."""
+        """Return whether the assistant's name, goal or a step contains a text.
+
+        Case is ignored.
+        """
         fields = [self.assistant, self.content.goal, self.content.initialCommand]
         for step in self.content.workflow:
             fields += (step.stepId, step.description, step.action.toolName)

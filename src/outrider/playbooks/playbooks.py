@@ -121,7 +121,10 @@ class PlaybookStore:
         return _parse_playbook(row)
 
     async def compute_version(self) -> tuple[int, float]:
-        """Return a value that differs after every change of any playbook, in this process or another."""
+        """Return a value that differs after every change of any playbook.
+
+        Changes by other processes are included.
+        """
         from sqlalchemy import func, select
 
         from outrider.playbooks.tables import playbooks

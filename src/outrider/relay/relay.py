@@ -332,7 +332,10 @@ def run_relay(arguments: list[str], pipes: tuple[int, int], version: str) -> int
 
 
 def write_stderr(text: bytes) -> None:
-    """Write a message for people, unless a host that does not read it would block us."""
+    """Write a message for people without blocking.
+
+    A host that does not read it would block us otherwise.
+    """
     poll = select.poll()
     poll.register(2, select.POLLOUT)
     try:

@@ -316,7 +316,10 @@ def _find_folder_processes(folder: str) -> list[int]:
 
 
 def _kill_process_tree(leader: int) -> None:
-    """Kill a background process and its whole session, in which the browser leads its own group."""
+    """Kill a background process and its whole session.
+
+    The browser leads its own group in it.
+    """
     if leader <= 1:
         return
     pids = [leader]

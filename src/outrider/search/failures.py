@@ -88,7 +88,10 @@ def classify_status(status: int) -> FailureCode:
 
 
 def redact_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return the text without the secrets, their URL-encoded forms and any eight consecutive letters of them."""
+    """Return the text without the secrets.
+
+    Their URL-encoded forms and any eight consecutive letters of them are removed too.
+    """
     min_secret_chars = 4  # shorter values are not secrets, and would redact parts of ordinary words
     known = [secret for secret in secrets if len(secret) >= min_secret_chars]
     forms = {form for secret in known for form in (secret, quote(secret, safe=""), quote_plus(secret))}

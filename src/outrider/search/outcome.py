@@ -113,7 +113,10 @@ class SearchState:
         self.hints.append(hint or (candidate.provider.remedy if is_key_helpful else ""))
 
     def build_outcome(self, per_domain: int) -> SearchOutcome:
-        """Return the answer, with at most `per_domain` hits of one host if several rankings are fused."""
+        """Return the answer, with limited hits per host.
+
+        If several rankings are fused, a host has at most `per_domain` hits.
+        """
         useful = self.useful_answers
         answered = useful or self.answers
         if len(useful) > 1:

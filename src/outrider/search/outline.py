@@ -191,7 +191,10 @@ def _read_element_text(lines: list[OutlineLine], at: int, end: int) -> str:
 
 
 def _iter_snippet_texts(lines: list[OutlineLine], at: int, end: int) -> Iterator[str]:
-    """Yield the texts up to the next result, heading, or part of the page without results."""
+    """Yield the texts up to the next result or heading.
+
+    A part of the page without results ends them too.
+    """
     ignored_roles = frozenset({"button", "cite", "image", "img", "ListMarker", "separator", "textbox", "combobox"})
     while at < end:
         line = lines[at]

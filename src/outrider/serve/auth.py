@@ -123,7 +123,9 @@ class AuthMiddleware:
         return await self._check_toolset_scope(principal, path, headers) or principal
 
     async def _check_toolset_scope(self, principal: Principal, path: str, headers: Headers) -> Response | None:
-        """Build a refusal if the caller lacks the scope of the requested toolset, else return None.
+        """Build a refusal if the caller lacks the requested toolset's scope.
+
+        Otherwise return None.
 
         With newer protocols a client names the tool in its headers, so that the scope can be requested.
         """

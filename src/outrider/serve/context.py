@@ -39,7 +39,9 @@ SAMPLING_CAPABILITY = ClientCapabilities(sampling=SamplingCapability())
 
 @dataclass(frozen=True)
 class CallDefaults:
-    """The context of calls that do not name it themselves, for a connection or a process.
+    """The context of calls that do not name it themselves.
+
+    It is that of a connection or a process.
 
     Attributes:
         chosen: Whether the host has named the session, so that it takes precedence over the connection's own.

@@ -112,7 +112,10 @@ class HostSession:
             return
 
     async def _finish_pending(self, incoming: Any) -> None:
-        """Wait until the pending requests are answered, because the SDK cancels them when the input ends."""
+        """Wait until the pending requests are answered.
+
+        The SDK would cancel them when the input ends.
+        """
         connection_closed = -32000  # same as the SDK's CONNECTION_CLOSED
 
         async def cancel_when_lost() -> None:

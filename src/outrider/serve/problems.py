@@ -68,7 +68,10 @@ def serialize_bug(tool: str, incident: str) -> dict[str, Any]:
 
 
 def build_problem_response(problem: dict[str, Any]) -> Response:
-    """Return the response with its status, and with the time to wait if it is known."""
+    """Return the response with its status.
+
+    The time to wait is included if it is known.
+    """
     wait_s = problem.get("retry_after")
     headers = {} if wait_s is None else {"Retry-After": str(math.ceil(wait_s))}
     return JSONResponse(problem, problem["status"], headers, PROBLEM_TYPE)

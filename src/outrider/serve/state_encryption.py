@@ -31,7 +31,10 @@ def build_state_security(key: str, folder: Path, *, hours: float = 168) -> Reque
 
 
 def identify_principal(context: ServerRequestContext[Any, Any]) -> str:
-    """Return the caller's credential, the person for whom they act and the conversation as one text."""
+    """Return the caller's credential, person and conversation as one text.
+
+    The person is the one for whom the caller acts.
+    """
     meta: Mapping[str, Any] = context.meta or {}
     if caller := get_caller(context):  # by name, because their token may have been renewed
         return "\x1f".join((caller.principal.name, str(meta.get("session_id") or "")))

@@ -54,7 +54,10 @@ class StdioChannel:
                     yield HostLine(number, data)
 
     def _forward_lines(self, lines: MemoryObjectSendStream[bytes], loop: asyncio.AbstractEventLoop) -> None:
-        """Read lines in a thread until the client closes its end, which sends an empty one."""
+        """Read lines in a thread until the client closes its end.
+
+        An empty line, forwarded last, marks this end.
+        """
         data = b"\n"
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, RuntimeError):  # the server has ended
             while data:

@@ -51,7 +51,9 @@ async def resolve_tool(name: str, toolbox: Toolbox) -> Tool:
 
 
 def slugify_server(server: str) -> str:
-    """Return a server's id as part of a tool name, which must be a JavaScript identifier.
+    """Return a server's id as part of a tool name.
+
+    Such a name must be a JavaScript identifier.
 
     Other characters become `_`, a leading digit is preceded by one, and a reserved word is followed by one.
     """

@@ -34,7 +34,9 @@ class SettingsLayer:
     extended_lists: frozenset[SettingPath] = frozenset()
 
     def drop_settings(self, fixed: Mapping[str, str]) -> "SettingsLayer":
-        """Return the layer without settings whose value is fixed now, and with a warning for each.
+        """Return the layer without settings whose value is fixed now.
+
+        It has a warning for each.
 
         Args:
             fixed: The value in force by name; empty where it does not concern people.

@@ -258,7 +258,10 @@ def _build_todo_answer(plan: SessionPlan, number: int) -> PlanningAnswer:
 
 
 def _suggest_next(plan: SessionPlan) -> str:
-    """Name the most urgent open todo whose predecessors are done, or the next tool to call."""
+    """Name the most urgent unblocked todo, or the next tool.
+
+    A todo is unblocked if its predecessors are done.
+    """
     done = {todo.id for todo in plan.todos if todo.completed}
     ready = [todo for todo in plan.todos if not todo.completed and done.issuperset(todo.after)]
     if ready:

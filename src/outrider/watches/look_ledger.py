@@ -58,7 +58,10 @@ class LookLedger:
         self._holder = build_holder()
 
     async def claim_due(self, count: int, busy_hosts: Collection[str]) -> list[ClaimedWatch]:
-        """Claim up to `count` due watches, one for each host that is neither busy nor resting."""
+        """Claim up to `count` due watches, one per host.
+
+        Hosts that are busy or resting get none.
+        """
         claimed: list[ClaimedWatch] = []
         tried_hosts = set(busy_hosts)
         while len(claimed) < count and (due := await self._list_longest_due(tried_hosts)):

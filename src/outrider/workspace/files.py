@@ -218,7 +218,9 @@ class WorkspaceFiles:
         return _filter_entries(entries, pattern, path)
 
     def import_file(self, source: str, target: str, roots: Iterable[Path]) -> WriteResult:
-        """Copy a file of any size from below one of the folders that the operator allows.
+        """Copy a file of any size from an allowed folder.
+
+        The operator allows the folders.
 
         Raises Refused for any other file.
         """

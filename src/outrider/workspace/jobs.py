@@ -118,7 +118,10 @@ def _read_program(name: str) -> bytes:
 
 
 async def _add_python(sandbox: Sandbox, job: Job) -> Job:
-    """Return the job with Python on its path, packages, and the matplotlib backend that saves figures."""
+    """Return the job with Python on its path, and packages.
+
+    It has the matplotlib backend that saves figures.
+    """
     python = await sandbox.resolve_python(job.directory)
     packages = await sandbox.resolve_packages(job.directory)
     backend = Path(__file__).parent.joinpath("sandbox", "plots.py").read_bytes()

@@ -223,7 +223,10 @@ class Evaluations:
             return [EvaluationRecord(**row) for row in (await connection.execute(query)).mappings()]
 
     async def count_records(self, evaluation_id: str) -> dict[str, int]:
-        """Return the number of events by kind, of screenshots by type, and of all events as `total`."""
+        """Count events by kind, screenshots by type, and all events.
+
+        The last number is `total`.
+        """
         from sqlalchemy import func, select
 
         from outrider.agents.evaluations.tables import evaluation_records as table

@@ -208,7 +208,10 @@ class ModelResolver:
         return key.strip()
 
     async def _find_running_model(self, provider: "ModelProvider", base_url: str = "") -> str:
-        """Return the first model that an endpoint serves, or an empty text if it does not answer."""
+        """Return the first model that an endpoint serves, or "".
+
+        It is "" if the endpoint does not answer.
+        """
         from outrider.agents.models.local import find_served_model
 
         return await find_served_model(self._http, base_url or provider.base_url) if provider.local or base_url else ""

@@ -128,7 +128,10 @@ class DurableModel(WrapperModel):
             context.truncate_results(messages, parameters)
 
     def _shorten_context(self, messages: list[ModelMessage], parameters: ModelRequestParameters, limit: int) -> None:
-        """Make the request fit a new limit without asking a model, because this request is already running."""
+        """Make the request fit a new limit without asking a model.
+
+        A model cannot be asked because this request is already running.
+        """
         context = self.context
         context.max_tokens = limit
         context.prune_results(messages, parameters)
@@ -140,7 +143,10 @@ class DurableModel(WrapperModel):
             context.truncate_results(messages, parameters)
 
     async def _write_summary(self, messages: list[ModelMessage], end: int) -> str:
-        """Return the model's summary of the first messages, or a list of calls if the model fails."""
+        """Return the model's summary of the first messages.
+
+        If the model fails, return a list of calls.
+        """
         redacted = self.argument_encryption.redact_messages(messages)
 
         async def request_summary() -> dict[str, Any]:
@@ -189,7 +195,9 @@ class DurableModel(WrapperModel):
         settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> dict[str, Any]:
-        """Return the response of the first model that answers, or the failures of all models as `stop`.
+        """Return the response of the first model that answers.
+
+        If none does, `stop` holds the failures of all.
 
         If a request was too long, the result also has the new `limit` of tokens.
         """

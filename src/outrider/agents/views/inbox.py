@@ -29,7 +29,10 @@ class InboxQuestion:
 
 @dataclass(frozen=True)
 class Allowance:
-    """A permanent permission for an agent to use a tool for a person in a workspace."""
+    """A person's permanent permission for an agent to use a tool.
+
+    It holds in one workspace.
+    """
 
     id: str
     workspace: str

@@ -72,7 +72,7 @@ class RunOverview:
             return list(names.scalars())
 
     async def load_tree(self, root_run_id: str) -> RunBranch | None:
-        """Return the tree of an outermost run, in the order in which its runs were created."""
+        """Return the tree of an outermost run in order of creation."""
         max_runs = 1_000
         query = (
             build_summary_query()
@@ -111,7 +111,9 @@ class RunOverview:
             return (await connection.run_sync(load_evaluations_by_run, [run_id])).get(run_id)
 
     async def list_changes(self, cursor: str) -> tuple[list[dict[str, Any]], str]:
-        """Return the runs that changed or took a step after the cursor, and the next cursor; an empty one starts now.
+        """Return the runs changed after the cursor, and the next cursor.
+
+        A run that took a step has changed too. An empty cursor starts now.
 
         A run can be returned twice, but no change is lost if clocks differ or commits are late by up to three seconds.
         """
@@ -132,7 +134,7 @@ class RunOverview:
         return (rows if has_changes else []), f"{newest!r}~{overlap}"
 
     async def compute_fingerprint(self, root_run_id: str) -> str:
-        """Return a text that changes whenever a run of the tree or one of its questions changes."""
+        """Return a text that changes with the tree's runs and questions."""
         run_states = select(runs.c.id, runs.c.status, runs.c.updated_at).where(runs.c.root_run_id == root_run_id)
         decisions = select(questions.c.id, questions.c.decision).where(questions.c.root_run_id == root_run_id)
         async with self._database.read() as connection:

@@ -18,7 +18,9 @@ TABLES_LOCK_ID = 0x64626F73
 
 
 async def prepare_tables(url: URL) -> None:
-    """Create or migrate the tables on Postgres, in one process at a time and in a thread.
+    """Create or migrate the tables on Postgres.
+
+    Only one process at a time does so, in a thread.
 
     DBOS builds indexes concurrently, which waits for every open transaction on the database, even those of this event
     loop. So this must not block the loop or be awaited within a transaction. If the tables are up to date, nothing is

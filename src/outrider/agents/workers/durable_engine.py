@@ -68,7 +68,9 @@ class DurableEngine:
         self._sqlite_engine: SqlEngine | None = None
 
     async def open(self) -> None:
-        """Start the engine, or share the one of another app in this process on the same database.
+        """Start the engine, or share one on the same database.
+
+        Another app in this process may have started it.
 
         Raises Unavailable if the database cannot be used, and NotConfigured if the other app uses another database.
         """

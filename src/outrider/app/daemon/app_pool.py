@@ -135,7 +135,10 @@ class AppPool:
 
     @property
     def is_busy(self) -> bool:
-        """Whether agents run in any app, anything has a schedule, or a browser shows the dashboard."""
+        """Whether agents run, anything is scheduled, or the dashboard is open.
+
+        This covers all apps.
+        """
         return any(
             each.is_busy or each.has_watches or each.has_scheduled_flows or each.is_watched
             for each in self._list_open()

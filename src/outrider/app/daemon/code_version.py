@@ -12,7 +12,10 @@ PACKAGE_ROOT = Path(outrider.__file__).parent
 
 
 def fingerprint_code(root: Path = PACKAGE_ROOT) -> str:
-    """Return a digest of the names, sizes and modification times of all files of the code."""
+    """Return a digest of the code files' names, sizes and times.
+
+    The times are those of modification.
+    """
     files: list[tuple[str, int, int]] = []
     folders = [str(root)]
     while folders:

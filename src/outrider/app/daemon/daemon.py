@@ -229,7 +229,7 @@ class Daemon:
     # Shutdown
 
     async def _watch_idle_time(self) -> None:
-        """Shut down when the process has been idle for a while, or can no longer be reached."""
+        """Shut down an idle process, or one that cannot be reached."""
         check_interval_s = 60.0
         while True:
             self._hosts_changed.clear()

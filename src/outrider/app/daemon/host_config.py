@@ -54,7 +54,7 @@ def change_directory(folder: str) -> Generator[None]:
 
 
 def resolve_paths(loaded: LoadedSettings) -> LoadedSettings:
-    """Return the settings with absolute paths, and with the part of the environment that they read."""
+    """Return the settings with absolute paths, and the environment they read."""
     folder, settings = loaded.workspace, loaded.settings
     executable, storage = settings.browser.executable, settings.artifacts.storage
     if os.sep in executable:

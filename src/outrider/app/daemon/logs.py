@@ -69,7 +69,10 @@ def configure_logging(data_dir: Path) -> Path:
 
 
 def redirect_output(path: Path) -> None:
-    """Redirect stdout and stderr of the process and its children to a file next to the log."""
+    """Redirect stdout and stderr to a file next to the log.
+
+    Children inherit this.
+    """
     output_path = path.with_suffix(OUTPUT_SUFFIX)
     descriptor = os.open(output_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     os.fchmod(descriptor, 0o600)

@@ -8,7 +8,7 @@ DEFAULT_SESSION = "default"
 
 
 class SessionNames:
-    """Assigns `default`, `default-2`, … so that no two hosts have the same session at the same time.
+    """Assigns `default`, `default-2`, … so that concurrent hosts have different sessions.
 
     A single host always gets `default`, as in a separate process. A directory gets its previous session again, if
     that is free.
@@ -70,7 +70,9 @@ def _format_name(number: int) -> str:
 
 
 async def clean_up_host(app: App, session: str) -> None:
-    """End the browser sessions, background processes and interpreters of a session that no other host uses.
+    """End a session's processes, unless another host uses the session.
+
+    These are browser sessions, background processes and interpreters.
 
     Nothing ends while agents are running, because their runs continue without the host and may use them.
     """

@@ -46,7 +46,9 @@ class MouseGesture:
 
 
 async def use_mouse(pointer: Pointer, gesture: MouseGesture, selector: str = "") -> ActionOutcome:
-    """Make a gesture at points of the viewport or of an element, regardless of their content.
+    """Make a gesture at points of the viewport or an element.
+
+    What is at the points does not matter.
 
     Raises:
         InvalidInput: A point is missing or outside the viewport.

@@ -84,7 +84,10 @@ class ActionOutcome:
 
     @property
     def new_focus(self) -> str:
-        """The other element that has got the focus, by its reference only if the changes show it."""
+        """The other element that has got the focus.
+
+        Only its reference is given if the changes show it.
+        """
         ref = self.focused.partition(" ")[0]
         if self.focused == self.element or (ref and ref == self.ref):
             return ""
@@ -103,7 +106,10 @@ class ActionOutcome:
         return self.url[len(urljoin(self.url, "/")) - 1 :] or self.url if self.moved else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the outcome as JSON; `ok` and `navigated` are always there, other empty fields are left out."""
+        """Return the outcome as JSON.
+
+        `ok` and `navigated` are always there; other empty fields are left out.
+        """
         known = {"ok": True, "action": self.action, "clicked" if self.action == "click" else "element": self.element}
         rest = {
             "ref": self.ref,
@@ -197,7 +203,7 @@ class PageMilestones:
         return cls(url, title, *lines, needs_person=bool(report.get("person")))
 
     def add_frame(self, frame: "PageMilestones") -> "PageMilestones":
-        """Return the milestones of the page with the headings and messages of one of its frames."""
+        """Return the page's milestones with a frame's headings and messages."""
         headings, messages = self.headings + frame.headings, self.messages + frame.messages
         return replace(self, headings=headings, messages=messages, alerts=self.alerts + frame.alerts)
 

@@ -257,7 +257,10 @@ class PageAction:
         return outcome
 
     async def _describe_changes(self) -> str:
-        """Return the difference since the last snapshot, or a new snapshot if too much has changed."""
+        """Return the changes since the last snapshot, or a new snapshot.
+
+        It is a new one if too much has changed.
+        """
         max_chars = 3_000
         try:
             diff, _ = await self.snapshotter.diff_since_last()

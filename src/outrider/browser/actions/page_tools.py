@@ -44,7 +44,9 @@ def forget_snapshot(page: BrowserPage) -> None:
 
 
 async def find_element(tools: PageTools, selector: str) -> tuple[Frame, Handle]:
-    """Return the element of a selector or a reference, even if no press can reach it.
+    """Return the element of a selector or reference, even if unreachable.
+
+    Unreachable means that no press can reach it.
 
     Raises InvalidInput or NotFound if there is none, or several.
     """

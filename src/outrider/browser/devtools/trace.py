@@ -129,7 +129,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class _Frame:
-    """The chunks of one picture's image data, its size in pixels, and whether it has transparency."""
+    """A picture's chunks of image data, size in pixels, and transparency."""
 
     chunks: bytes
     width: int

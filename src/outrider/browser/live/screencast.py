@@ -96,7 +96,10 @@ class ScreencastViewer:
     is_over: bool = False
 
     async def next_frame(self, seconds: float = 3_600) -> ScreencastFrame | None:
-        """Return the next frame, or None when the session is closed or no frame comes in time."""
+        """Return the next frame, or None if none comes in time.
+
+        It is also None when the session is closed.
+        """
         if not await self.changed.wait_until(lambda: bool(self.frames) or self.is_over, seconds) or not self.frames:
             return None
         frame = self.frames.popleft()
@@ -286,7 +289,10 @@ class _PageScreencast:
         self._start_cast()
 
     def _handle_visibility(self, event: dict[str, Any]) -> None:
-        """Bring the page to the front again, because Chromium does not draw pages behind a pop-up."""
+        """Bring the page to the front again.
+
+        This is necessary because Chromium does not draw pages behind a pop-up.
+        """
         if not event.get("visible") and self._may_raise():
             self.page.channel.send_and_forget("Page.bringToFront")
 

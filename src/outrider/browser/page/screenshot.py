@@ -83,7 +83,9 @@ async def take_screenshot(
 async def take_fitting_screenshot(
     page: BrowserPage, *, max_side_px: int, max_bytes: int, full: bool = False, element: Handle | None = None
 ) -> Screenshot:
-    """Take a screenshot, and take it again smaller or as JPEG until it fits the limits.
+    """Take a screenshot that fits the limits.
+
+    It is taken again, smaller or as JPEG, until it does.
 
     Raises InvalidInput as `take_screenshot`.
     """

@@ -83,7 +83,7 @@ class Emulation:
 
 
 async def fit_window(channel: TargetChannel, size: tuple[int, int]) -> None:
-    """Resize a page's window so that the page has that size, if the browser supports it."""
+    """Resize the window to give a page its size, if supported."""
     with suppress(ProtocolError):
         window = (await channel.send("Browser.getWindowForTarget"))["windowId"]
         await channel.send("Browser.setContentsSize", {"windowId": window, "width": size[0], "height": size[1]})

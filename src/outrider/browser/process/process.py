@@ -109,7 +109,10 @@ def spawn_browser(program: Path, arguments: list[str], folder: Path) -> BrowserP
 
 
 def _spawn_process(program: Path, arguments: list[str], log_path: Path, reading: int, writing: int) -> int:
-    """Start the program by posix_spawn, because forking a big process with threads is slow and unsafe."""
+    """Start the program by posix_spawn.
+
+    Forking a big process with threads would be slow and unsafe.
+    """
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),

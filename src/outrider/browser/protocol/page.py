@@ -82,7 +82,10 @@ class BrowserPage:
         return tuple(self._channels)
 
     async def add_channel_setup(self, setup: ChannelSetup) -> None:
-        """Run a set-up on every channel that the page has and will have (logs, a time zone)."""
+        """Run a set-up on all present and future channels.
+
+        Logs and the time zone are examples.
+        """
         self._channel_setups.append(setup)
         if self._is_attached:
             await asyncio.gather(*(answer for channel in list(self._channels) for answer in setup(channel)))
@@ -192,7 +195,9 @@ class BrowserPage:
         held_buttons: tuple[MouseButton, ...] = (),
         delta: tuple[float, float] = (0, 0),
     ) -> None:
-        """Dispatch trusted mouse input at a point of the viewport, to the frame that is there.
+        """Dispatch trusted mouse input at a point of the viewport.
+
+        It goes to the frame at that point.
 
         Args:
             kind: `click` is a press and a release of `count` clicks; it moves there first.
@@ -278,7 +283,10 @@ class BrowserPage:
         return x, y
 
     async def find_frame_owner(self, frame: Frame, world: str = MAIN_WORLD) -> Handle:
-        """Return a handle to the element that embeds a frame, in a world of the parent frame."""
+        """Return a handle to the element that embeds a frame.
+
+        The handle belongs to a world of the parent frame.
+        """
         assert frame.parent is not None, "the main frame has no owner element"
         channel = frame.parent.channel
         owner = await channel.send("DOM.getFrameOwner", {"frameId": frame.id})

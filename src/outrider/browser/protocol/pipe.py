@@ -39,7 +39,10 @@ class PipeTransport:
         asyncio.get_running_loop().add_reader(self._reading, self._read_pipe)
 
     def send(self, message: bytes) -> None:
-        """Write as much as the pipe takes now, and the rest when it is writable again."""
+        """Write what the pipe takes now, and the rest later.
+
+        The rest is written when the pipe is writable again.
+        """
         if not self._is_open:
             return
         self._queue.append(memoryview(message + b"\0"))

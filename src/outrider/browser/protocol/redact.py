@@ -44,7 +44,10 @@ def clean_url(url: str) -> str:
 
 
 def clean_message(text: str) -> str:
-    """Return a message without the queries of its addresses and without credentials, at most 2,000 characters."""
+    """Return a message without queries of addresses and without credentials.
+
+    It has at most 2,000 characters.
+    """
     max_chars = 2_000
     text = URL_PATTERN.sub(lambda match: clean_url(match[0]), text[:MAX_RAW_MESSAGE_CHARS])
     for secret in SECRET_PATTERNS:
@@ -65,7 +68,10 @@ def redact_url(url: str) -> str:
 
 
 def record_url(url: str) -> str:
-    """Return an address as `redact_url` does, with a fragment that is the route of an application."""
+    """Return a redacted address that keeps an application's route.
+
+    It is `redact_url` with a fragment that is such a route.
+    """
     address, mark, fragment = url.partition("#")
     is_route = "=" not in fragment and not RANDOM_TEXT_PATTERN.search(fragment)
     return redact_url(address) + (mark + fragment if is_route else "")

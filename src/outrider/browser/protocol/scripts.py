@@ -117,7 +117,10 @@ class PageScripts:
         return owner_ref
 
     async def find_owner_refs(self, frames: list[Frame]) -> dict[Frame, str]:
-        """Return the references of the elements that embed frames of one parent, without frames that are gone."""
+        """Return the references of the elements that embed frames.
+
+        The frames have one parent; those that are gone are left out.
+        """
         parent = frames[0].parent if frames else None
         if parent is None:
             return {}

@@ -37,7 +37,9 @@ async def record_person(
     is_stopped: Callable[[], bool],
     secrets: Collection[str] = (),
 ) -> PersonRecording:
-    """Open a window at an address and record what the person does, until the window is closed.
+    """Open a window at an address and record the person's actions.
+
+    It ends when the window is closed.
 
     Args:
         browsers: The sessions of this process.

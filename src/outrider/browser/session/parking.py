@@ -36,7 +36,10 @@ class ParkedTabs:
         return self.urls[self.front]
 
     def to_blank(self) -> "ParkedTabs":
-        """Return a blank tab with the same scroll position, for a session that will navigate anyway."""
+        """Return a blank tab with the same scroll position.
+
+        This is for a session that will navigate anyway.
+        """
         return replace(self, urls=(BLANK_URL,), front=0, storage=())
 
 

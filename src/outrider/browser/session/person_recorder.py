@@ -36,7 +36,10 @@ HISTORY_TIMEOUT_S = 2.0
 
 @dataclass
 class _RecordedInput:
-    """An action that is kept until the next one, because only then its effect is known."""
+    """An action that is kept until the next one.
+
+    Only then is its effect known.
+    """
 
     kind: str
     values: dict[str, Any]

@@ -279,7 +279,10 @@ class Session:
             await self._require_context().browser.close_page(page)
 
     async def reopen(self) -> NavigationResult:
-        """Open the same address in a new page, after a crash or when the page hangs."""
+        """Open the same address in a new page.
+
+        This helps after a crash or when the page hangs.
+        """
         async with self._call_lock.hold():
             url = self.url
             await self._replace_page()
@@ -308,7 +311,10 @@ class Session:
             return self._parked is not None
 
     async def wake(self) -> None:
-        """Restore the pages of a parked session, even while paused, so that a person can see them."""
+        """Restore the pages of a parked session, even while paused.
+
+        A person can then see them.
+        """
         async with self._call_lock.hold(gated=False):
             await self._require_page()
 
@@ -360,7 +366,9 @@ class Session:
         return self._own_emulation.user_agent
 
     async def change_emulation(self, fields: dict[str, Any], conditions: Conditions, *, reset: bool = False) -> None:
-        """Change fields of its emulation and all conditions, for all pages that it has and will have.
+        """Change fields of its emulation and all conditions.
+
+        They apply to all present and future pages.
 
         Args:
             fields: Fields of `Emulation`, added to those that hold.

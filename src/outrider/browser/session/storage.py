@@ -23,7 +23,9 @@ WRITE_STORAGE_SCRIPT = """(items) => {
 
 
 class StorageTracker:
-    """The cookies and local storage of one session, captured regularly so that they survive the browser.
+    """The cookies and local storage of one session.
+
+    They are captured regularly so that they survive the browser.
 
     Attributes:
         latest_state: The state shortly after the last call; None before the first.
@@ -55,7 +57,10 @@ class StorageTracker:
         self._last_seen |= storage
 
     async def capture_state(self, context: BrowserContext) -> dict[str, Any]:
-        """Return the cookies of a context and the local storage of the visited sites, for `StateStore.save`."""
+        """Return a context's cookies and visited sites' local storage.
+
+        The result is for `StateStore.save`.
+        """
         visited = list(self._origins)
         found = await _visit_origins(context, dict.fromkeys(visited[:MAX_ORIGINS]))
         return await _build_state(context, visited, found)
@@ -101,7 +106,10 @@ async def _build_state(context: BrowserContext, origins: list[str], found: dict[
 
 
 def _is_cookie_sent_to(domain: str, host: str) -> bool:
-    """Return whether a cookie of that domain is sent to the host (RFC 6265 section 5.1.3)."""
+    """Return whether a host gets a cookie of that domain.
+
+    See RFC 6265, section 5.1.3.
+    """
     bare = domain.removeprefix(".")
     return host == bare or (domain.startswith(".") and host.endswith(f".{bare}"))
 

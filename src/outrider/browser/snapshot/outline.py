@@ -104,7 +104,7 @@ def filter_matching(lines: list[str], text: str) -> list[str]:
 
 
 def _select_with_context(lines: list[str], matches: list[bool]) -> list[str]:
-    """Return the matching lines, the lines that they are nested in, and the heading before each."""
+    """Return the matching lines, their parents, and the heading before each."""
     selected = list(matches)
     parents: list[int] = []
     heading: int | None = None
@@ -244,7 +244,10 @@ def _join_ranges(refs: list[str]) -> list[str]:
 
 
 def _shorten_change(earlier: str, line: str) -> str:
-    """Return what changed in a long line, with the first cell if it is a row."""
+    """Return the change in a long line.
+
+    A row keeps its first cell.
+    """
     min_chars, max_share, max_row_chars = 100, 0.7, 60
     if controls := _join_changed_controls(earlier, line):
         return controls

@@ -22,7 +22,10 @@ RESTART_NOTE = "new commands use it; restart hosts and servers that are running"
 
 @contextmanager
 def lock_settings_file() -> Generator[None]:
-    """Wait until no other command changes the user's file, because each would undo the other's change."""
+    """Wait until no other command changes the user's file.
+
+    Otherwise each would undo the other's change.
+    """
     folder = _get_path().parent
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -56,7 +56,10 @@ def _open_address(url: str, settings: LoadedSettings, *, printed: bool) -> None:
 
 
 def write_redirect_page(url: str, data_dir: Path) -> str:
-    """Write a private file that redirects to the URL, since other users can read a program's arguments."""
+    """Write a private file that redirects to the URL.
+
+    The browser gets this file, since other users can read a program's arguments.
+    """
     folder = data_dir / "run"
     for old in folder.glob("open-*.html"):
         old.unlink(missing_ok=True)

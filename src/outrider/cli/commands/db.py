@@ -61,7 +61,10 @@ async def migrate(sets: tuple[str, ...], *, wait: float, as_json: bool) -> None:
 
 
 async def _prepare_durable_tables(database: "Database") -> None:
-    """Create the durable engine's tables too if it is installed, because replicas may lack the permission."""
+    """Create the durable engine's tables too if it is installed.
+
+    Do it now, because replicas may lack the permission.
+    """
     from sqlalchemy import make_url
     from sqlalchemy.exc import SQLAlchemyError
 

@@ -47,7 +47,10 @@ class Host:
     project_skills: str = ""
 
     def get_user_file(self, folders: Mapping[str, str], system: str = sys.platform) -> Path:
-        """Return the path of the settings for all projects on a system (as `sys.platform` names it)."""
+        """Return the path of the settings for all projects.
+
+        `system` is a value of `sys.platform`.
+        """
         if isinstance(self.user_file, str):
             return Path(self.user_file.format_map(folders))
         number = {"darwin": 1, "win32": 2}.get(system, 0)

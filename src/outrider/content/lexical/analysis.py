@@ -133,7 +133,10 @@ def parse_query_terms(query: str, languages: Sequence[str]) -> list[tuple[str, .
 
 
 def _tokenize_non_ascii(at: int, spelled: str, language: str) -> Iterator[TextToken]:
-    """Yield the tokens of a word with letters beyond ASCII; of unspaced scripts, pairs of letters."""
+    """Yield the tokens of a word with letters beyond ASCII.
+
+    Unspaced scripts yield pairs of letters.
+    """
     end = 0
     for run in UNSPACED_LETTERS.finditer(spelled):
         if run.start() > end:

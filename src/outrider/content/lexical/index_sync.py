@@ -64,7 +64,10 @@ class IndexSync:
         return False
 
     async def _load_watermarks(self, stores: Collection[str]) -> dict[str, tuple[Watermark, int]]:
-        """Return the watermark of each store, and the generation up to which its removals are purged."""
+        """Return each store's watermark, and the generation of purged removals.
+
+        All removals up to that generation are purged.
+        """
         table = content_stores
         query = select(table.c.id, table.c.generation, table.c.stamp, table.c.swept).where(table.c.id.in_(stores))
         rows = await self._fetch_all(query)

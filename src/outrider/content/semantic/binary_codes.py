@@ -75,7 +75,10 @@ class CodeSegment:
         return len(self.keys)
 
     def compute_distances(self, query: np.ndarray) -> np.ndarray:
-        """Return the number of signs in which each row differs from a query's code, uint16 (rows)."""
+        """Return how many signs of each row differ from the query's.
+
+        The result is an array of uint16 (rows).
+        """
         block_rows = 65_536  # their distances fit the processor's cache
         total = np.zeros(self.rows, np.uint16)
         for start in range(0, self.rows, block_rows):

@@ -29,7 +29,10 @@ VECTORS_PER_PAGE = 20_000  # read at once when codes are brought up to date
 
 @dataclass(frozen=True)
 class ScoredChunk:
-    """A chunk and the cosine of its vector and the query's, from 0 (unrelated) to 1."""
+    """A chunk and its cosine with the query, from 0 to 1.
+
+    0 means unrelated.
+    """
 
     chunk: str
     score: float

@@ -21,7 +21,10 @@ def get_dialect(url: str) -> str:
 
 
 def get_sqlite_path(url: str) -> Path | None:
-    """Return the file of an SQLite address, or None for a server or a database in memory."""
+    """Return the file of an SQLite address, if any.
+
+    None means a server or a database in memory.
+    """
     if get_dialect(url) != "sqlite" or ":memory:" in url:
         return None
     return Path(url.partition(":///")[2].partition("?")[0])

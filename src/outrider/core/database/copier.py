@@ -255,7 +255,10 @@ def hash_row(row: Mapping[str, Any]) -> int:
 async def iter_batches(
     database: Database, table: Table, size: int, after: RowKey | None
 ) -> AsyncGenerator[list[RowValues]]:
-    """Yield the table's rows after the key `after` in batches, in the order of the primary key."""
+    """Yield the table's rows after the key `after` in batches.
+
+    They are in the order of the primary key.
+    """
     columns = list(table.primary_key)
     while True:
         query = _build_select(table).order_by(*columns).limit(size)

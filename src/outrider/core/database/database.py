@@ -91,7 +91,9 @@ class Database:
         return self._begin_transaction(write=False)
 
     def write(self) -> AbstractAsyncContextManager["AsyncConnection"]:
-        """Open a connection in a transaction that commits at the end, or rolls back on an exception.
+        """Open a connection in a transaction.
+
+        It commits at the end, or rolls back on an exception.
 
         Raises Unavailable, with code `database_unsure` if the transaction may have been stored nevertheless.
         """

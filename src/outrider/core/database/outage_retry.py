@@ -41,7 +41,9 @@ class OutageRetry:
 
 
 async def run_to_completion(work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Finish the work even if the task is cancelled in the meantime, then let the cancellation through.
+    """Finish the work even if the task is cancelled meanwhile.
+
+    Then let the cancellation through.
 
     A connection that was interrupted while it was being opened would never be closed.
     """

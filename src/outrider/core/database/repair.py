@@ -177,7 +177,10 @@ class Definition(NamedTuple):
 
 
 def restore_first_page(damaged: Path) -> None:
-    """Write a first page with all definitions found in the file, whose header must be intact."""
+    """Write a first page with all definitions found in the file.
+
+    The file's header must be intact.
+    """
     header_bytes = 100
     with damaged.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
         header = content[:header_bytes]

@@ -16,7 +16,10 @@ IpNetwork = IPv4Network | IPv6Network
 
 @dataclass(frozen=True)
 class AddressClassification:
-    """The kind of an address, with the name of its block and the document that reserves it."""
+    """The kind of an address and the name of its block.
+
+    It includes the document that reserves the block.
+    """
 
     address: IpAddress
     kind: AddressKind

@@ -95,7 +95,10 @@ def _build_ssl_context() -> ssl.SSLContext:
 
 @contextmanager
 def _translate_errors(request: httpx2.Request) -> Any:
-    """Raise errors of the wire and the guard as httpx2's, which SDKs know how to retry."""
+    """Raise errors of the wire and the guard as httpx2's.
+
+    SDKs know how to retry those.
+    """
     try:
         yield
     except httpcore2.ConnectTimeout as error:

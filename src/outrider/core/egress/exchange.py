@@ -148,7 +148,10 @@ async def read_body(response: httpcore2.Response, headers: Headers, request: Htt
 
 
 def _explain_error(error: Exception, host: str, limits: RequestLimits) -> OutriderError:
-    """Return an error of the wire as ours, which names the host and nothing that was sent."""
+    """Return an error of the wire as ours.
+
+    It names the host and nothing that was sent.
+    """
     if isinstance(error, httpcore2.LocalProtocolError):
         hint = "use only plain text in the headers"
         return InvalidInput(f"the request to {host} cannot be sent as HTTP", code="bad_header", hint=hint)

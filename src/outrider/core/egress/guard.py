@@ -90,7 +90,9 @@ class EgressGuard:
         return permitted
 
     async def dial(self, host: str, port: int, *, trusted: bool = False) -> SocketStream:
-        """Open a TCP connection to a canonical host, at an allowed address or through the operator's proxy.
+        """Open a TCP connection to a canonical host.
+
+        It uses an allowed address or the operator's proxy.
 
         Raises:
             Refused: code `egress`.

@@ -52,7 +52,9 @@ class EgressProxy:
         return self.url.replace("://", f"://{PROXY_USER}:{self.token}@")
 
     def find_failure(self, url: str) -> OutriderError | None:
-        """Return the error of the last connection to an address, because browsers hide a proxy's answer.
+        """Return the error of the last connection to an address.
+
+        It is needed because browsers hide a proxy's answer.
 
         It is Refused (code `egress`) or Unavailable (`dns`, `connect`, `timeout`, `protocol`); None after a success.
         """

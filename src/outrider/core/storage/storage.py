@@ -18,7 +18,10 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StorageItem:
-    """The name of a stored file, and its time of writing in seconds since the epoch."""
+    """A stored file's name and its time in epoch seconds.
+
+    The time is that of writing.
+    """
 
     name: str
     at: float

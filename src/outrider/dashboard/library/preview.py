@@ -97,5 +97,8 @@ async def preview_file(file: ServedFile, start: int, *, extracted: bool) -> File
 
 
 def parse_start(text: str) -> int:
-    """Parse the start of a part from a URL; 0 if it is not a number."""
+    """Parse the start of a part from a URL.
+
+    An invalid number means 0.
+    """
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0

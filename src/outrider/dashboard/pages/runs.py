@@ -43,7 +43,10 @@ async def show_runs(request: Request) -> Response:
 
 
 async def show_run(request: Request) -> Response:
-    """Show one run from a given step on, or with `part` a part of its page."""
+    """Show a run from a given step on.
+
+    With `part`, show a part of its page.
+    """
     services, run_id, after = get_services(request), request.path_params["run"], request.query_params.get("after", "")
     if part := request.query_params.get("part"):  # to be replaced by a script
         view = await run_view.load_run_view(services, run_id)

@@ -207,7 +207,10 @@ class PageCache:
 
 
 def _build_words_id(key: str) -> int:
-    """Return the row number of a page's words, because full-text tables find rows only by number."""
+    """Return the row number of a page's words.
+
+    It is needed because full-text tables find rows only by number.
+    """
     return int(key[:15], 16)
 
 

@@ -29,7 +29,9 @@ class LocalHit:
 
 
 async def search_pages(database: Database, query: str, limit: int) -> list[LocalHit]:
-    """Return the pages whose best passage, title and address match the query best, each page once.
+    """Return the pages that match the query best, each page once.
+
+    A page's best passage, title and address are compared.
 
     Raises:
         Unavailable: The database cannot be used.

@@ -129,7 +129,10 @@ class SiteMapper:
         self.first_error: OutriderError | None = None
 
     async def collect_pages(self) -> None:
-        """Read the lists one after another, the most complete ones last, so that titles come first."""
+        """Read the lists in turn, the most complete ones last.
+
+        Thus titles come first.
+        """
         options = ReadOptions(robots=self._plan.robots)
         try:
             page = await self._pages.read(self._start, options)
@@ -201,7 +204,7 @@ class SiteMapper:
             self._add_page(url, title, source)
 
     def _add_page(self, url: str, title: str, source: str, modified: str = "") -> None:
-        """Add an address that belongs to the plan, or what a further source says about it."""
+        """Add an address of the plan, or more information about it."""
         max_pages = 50_000  # in memory
         key = build_page_key(url)
         page = self.found.pages.get(key)

@@ -62,7 +62,7 @@ async def visit_page(pages: Pages, scope: CrawlScope, pending: PendingPage) -> V
 
 
 def _collect_links(scope: CrawlScope, page: FetchedPage, depth: int) -> list[DiscoveredUrl]:
-    """Return the addresses of the crawl that the page links to and that may be followed."""
+    """Return the page's links that the crawl may follow."""
     max_links = 2_000
     if depth >= scope.plan.depth:
         return []

@@ -26,7 +26,9 @@ class SiteTurns:
 
 
 class Politeness:
-    """Limit the rate and concurrency of requests to each host, across processes that share a database.
+    """Limit the rate and concurrency of requests to each host.
+
+    Processes that share a database share the limits.
 
     Args:
         rate: Requests per second.

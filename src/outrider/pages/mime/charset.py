@@ -137,7 +137,10 @@ def _verify_declared(body: bytes, name: str) -> str:
 
 
 def _verify_latin1(sample: bytes, body: bytes) -> str:
-    """Return the charset of a page declared as Latin-1, which is often only a server's default."""
+    """Return the charset of a page declared as Latin-1.
+
+    The declaration is often only a server's default.
+    """
     min_non_ascii = 20  # fewer bytes are not conclusive
     non_ascii = len(sample) - len(sample.decode("ascii", "ignore"))
     if non_ascii < min_non_ascii:
@@ -221,7 +224,10 @@ def _is_mac_cyrillic(sample: bytes) -> bool:
 
 
 def _is_latin(sample: bytes) -> bool:
-    """Return whether words consist of Latin letters, with hardly more than two others in a row."""
+    """Return whether words consist of Latin letters.
+
+    They have hardly more than two others in a row.
+    """
     non_ascii = len(NON_ASCII_BYTE.findall(sample))
     bytes_in_runs = sum(map(len, NON_ASCII_RUN.findall(sample)))
     return non_ascii < len(LATIN_LETTER.findall(TAG_BYTES.sub(b" ", sample))) and bytes_in_runs * 4 <= non_ascii

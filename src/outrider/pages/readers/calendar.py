@@ -43,7 +43,7 @@ def read_calendar(source: ReaderInput) -> Document:
 
 
 def _find_first_events(text: str, limit: int) -> tuple[Component | None, list[Component], int]:
-    """Return the first calendar, the events that begin first in all, and how many there are."""
+    """Return the first calendar, the earliest events, and the number of all."""
     total, calendar = 0, None
 
     def iter_events() -> Iterator[Component]:

@@ -73,7 +73,9 @@ def _write_chapter(draft: DocumentDraft, chapter: str, title: str, labels: set[s
 
 
 def _mark_notes(source: str) -> str:
-    """Prefix the ids of a chapter's notes with `fn-`, by which web pages' notes are recognized.
+    """Prefix the ids of a chapter's notes with `fn-`.
+
+    The notes of web pages are recognized by this prefix.
 
     EPUB 3.3 marks references to notes with `epub:type="noteref"`.
     """

@@ -149,7 +149,10 @@ class PdfConverter:
             self.draft.add_quote(comment)
 
     def _report_picture_pages(self, metadata: dict[str, Any]) -> None:
-        """List the pages that have pictures instead of text, with the way to recognize their letters."""
+        """List the pages that have pictures instead of text.
+
+        The message says how to recognize their letters.
+        """
         max_listed_pages = 100
         picture_notice = "(No text was found on page{} {}, only pictures. To recognize text in them (OCR): {}.)"
         if self.picture_pages:
@@ -170,7 +173,10 @@ class PdfConverter:
         return f"{suggest_extra('ocr')}, install Tesseract (Debian's package tesseract-ocr), or {others}"
 
     def _report_recognized_pages(self, pages: list[PdfPage], metadata: dict[str, Any]) -> None:
-        """List the pages whose text was recognized, since letters and numbers in it may be wrong."""
+        """List the pages whose text was recognized.
+
+        The message warns that letters and numbers in it may be wrong.
+        """
         numbers = [number for number, page in enumerate(pages, self.source.first_page) if page.is_recognized]
         if numbers:
             late = " The time did not suffice for all: raise pages.timeout_s." if self.is_recognition_late else ""

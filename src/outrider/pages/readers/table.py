@@ -77,7 +77,10 @@ def _read_rows(text: str, separator: str) -> tuple[list[list[str]], list[int], i
 
 
 def _find_header(widths: list[int]) -> int:
-    """Return the number of caption lines before the table's header, by the widths of the rows."""
+    """Return the number of caption lines before the table's header.
+
+    The widths of the rows decide.
+    """
     max_preamble_rows = 20
     width = Counter(widths).most_common(1)[0][0] if widths else 0
     if not widths or widths[0] * 2 > width:

@@ -256,7 +256,10 @@ class WordWriter:
 
 
 def expand_spans(rows: list[list[WordCell]]) -> list[list[str]]:
-    """Return rows of equal length, cells that span columns or rows repeated in each of them."""
+    """Return rows of equal length, with spanning cells repeated.
+
+    Cells may span columns or rows.
+    """
     width = min(MAX_SPAN, max((sum(cell.span for cell in row) for row in rows), default=0))
     above: list[str] = []
     expanded: list[list[str]] = []

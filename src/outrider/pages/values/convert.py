@@ -32,7 +32,7 @@ JAPANESE_YEAR = re.compile(r"(\u4ee4\u548c|\u5e73\u6210|\u662d\u548c)(\d{1,2}|\u
 
 
 def convert_value(text: str, schema: dict[str, Any], base_url: str = "", language: str = "") -> Any:
-    """Return the value that a text means by a schema, or None if it means none.
+    """Return the value that a text means by a schema, if any.
 
     Args:
         text: As the page says it.

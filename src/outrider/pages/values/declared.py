@@ -88,7 +88,10 @@ def read_microdata(scope: Any) -> Iterator[OfferedValue]:
 
 
 def _list_scope_names(node: Any, scope: Any) -> tuple[str, ...]:
-    """Return the properties whose objects a property belongs to, outer ones first, without the scope itself."""
+    """Return the properties whose objects a property belongs to.
+
+    Outer ones come first, and the scope itself is left out.
+    """
     max_levels = 30
     names: list[str] = []
     for _ in range(max_levels):

@@ -123,7 +123,7 @@ def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[Off
 
 
 def read_classes(node: Any, text: str, texts: TextReader, lead: str) -> Iterator[OfferedValue]:
-    """Yield the text of a small element under the names of its classes and its id."""
+    """Yield a small element's text under its classes and its id."""
     max_names = 4
     attributes = node.attributes
     names = (attributes.get("class") or "").split()[:max_names] if attributes else []
@@ -169,7 +169,10 @@ def _list_class_words(node: Any, name: str) -> list[str]:
 
 
 def _has_named_parts(node: Any) -> bool:
-    """Return whether two parts of an element have classes, so that its text is several values."""
+    """Return whether two parts of an element have classes.
+
+    The text of such an element is several values.
+    """
     max_parts, max_wrappers = 20, 3
     part, named = node.first_child, 0
     for _ in range(max_wrappers):

@@ -47,7 +47,9 @@ def tidy_value(text: str | None) -> str:
 
 @dataclass
 class TextReader:
-    """Read the texts of elements, all together within a budget, because nested elements repeat their texts.
+    """Read the texts of elements, all together within a budget.
+
+    The budget is needed because nested elements repeat their texts.
 
     Attributes:
         chars_left: Characters to read before all further texts are empty.

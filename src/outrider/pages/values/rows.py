@@ -69,7 +69,7 @@ def read_table(lines: list[list[str]], place: str) -> list[Row]:
 
 
 def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
-    """Yield the children of one parent that have the same tag and class, at least three; two that have a class."""
+    """Yield three or more siblings with the same tag and class; two suffice if they have a class."""
     max_parents = 4_000
     groups: dict[tuple[int | str, str, str], list[Any]] = {}
     for node in tree.css("li, article, section, div, a, tr, table, details, figure, p")[: max_parents * 5]:
@@ -101,7 +101,7 @@ def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
 
 
 def find_next_page(html: str, url: str) -> str:
-    """Return the address of the next page of the same site, or "" if there is none."""
+    """Return the address of the same site's next page, or ""."""
     decoration = " \u203a\u00bb\u2192>"
     from outrider.pages.extraction.main_content import parse_html
 

@@ -31,7 +31,10 @@ PAIR_TAGS = frozenset({"p", "li", "div", "span", "td", "dd", "font", "center"})
 
 
 def remove_marks(tree: Any) -> None:
-    """Remove hidden parts and footnote marks from a page, because they would become part of values."""
+    """Remove hidden parts and footnote marks from a page.
+
+    Otherwise they would become part of values.
+    """
     max_hidden = 5_000
     # Inner ones first, because removing an element also removes its content.
     for node in reversed(tree.css("[hidden], [style]")[:max_hidden]):
@@ -100,7 +103,10 @@ class ShownReader:
                     yield offer
 
     def _read_labelled(self, node: Any, text: str) -> Iterator[OfferedValue | None]:
-        """Yield the values that a row, a term, a heading, a line or two elements label."""
+        """Yield the values that have a label.
+
+        A label may be in a row, a term, a heading, a line or two elements.
+        """
         tag = node.tag
         if tag in ("table", "dl"):
             self.counts[tag], self.section = self.counts.get(tag, 0) + 1, ""

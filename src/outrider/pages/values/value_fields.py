@@ -64,7 +64,10 @@ class ValueField:
         return replace(self, path=(*self.path[:-1], " ".join(rest)))
 
     def _compare_label(self, label: str, name: str = "") -> float:
-        """Return how well a label fits the name, the title or the description of the field."""
+        """Return how well a label fits a field.
+
+        The field's name, title and description are compared.
+        """
         max_description_words = 7
         score = compare_labels(name or self.path[-1], label)
         if score < 0.9 and len(self.path) == 1 and (title := self.schema.get("title")):

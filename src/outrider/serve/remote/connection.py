@@ -26,7 +26,10 @@ OPEN_TIMEOUT_S = 60.0  # some servers download themselves first
 
 
 class ConnectionBroken(Exception):
-    """The connection ended, for `reason` if known, and with the HTTP status if there is one."""
+    """The connection ended, for `reason` if known.
+
+    The HTTP status is included if there is one.
+    """
 
     def __init__(self, reason: str, status: int | None = None) -> None:
         super().__init__(reason)
@@ -123,7 +126,10 @@ class RemoteConnection:
             return self._client
 
     async def _run_connection(self, opened: "asyncio.Future[Client]") -> None:
-        """Open the connection, report it in `opened`, and keep it until it ends or is closed."""
+        """Open the connection, and keep it until it ends or is closed.
+
+        It is reported in `opened`.
+        """
         closed_event = anyio.Event()
         if self._server.url:
             streams: Any = open_address(self._server, self._name, self._environ, self._guard, self._error_statuses)

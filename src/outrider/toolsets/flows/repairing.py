@@ -136,7 +136,10 @@ def can_model_choose(step: FlowStep) -> bool:
 
 
 async def propose_element(model: RepairModel, step: FlowStep, run: StoredRun) -> tuple[OutlineElement, str]:
-    """Return the element that the model chooses for a step, and a note on the cost. Raises OutriderError."""
+    """Return the element that the model chooses for a step.
+
+    A note on the cost is returned too. Raises OutriderError.
+    """
     if step.target is None or not can_model_choose(step):
         raise Refused(f"only a person chooses another element for {step}", code="needs_person")
     ref, note = await model.choose_ref(step, run)

@@ -192,7 +192,10 @@ class SessionPage:
         return None
 
     async def _shows_secret(self, hidden: SecretFilter) -> bool:
-        """Return whether the page shows the value of a secret, as text or in a field."""
+        """Return whether the page shows a secret's value.
+
+        It may be text or in a field.
+        """
         max_chars = 200_000
         if not hidden.values:
             return False

@@ -262,7 +262,9 @@ class Delegation:
         return replace(conversation, depth=call.run.depth + 1, ancestors=(*call.run.ancestors, call.run.agent))
 
     async def _collect_files(self, names: Sequence[str], parent_run: Run | None, call: Call) -> list[dict[str, Any]]:
-        """Return the parent's attachments and the files with the wanted ids or paths, with their text.
+        """Return the parent's attachments and the wanted files, with their text.
+
+        Files are wanted by id or path.
 
         Unknown ids are left out. Raises the errors of `Attachments.load_file` for paths.
         """

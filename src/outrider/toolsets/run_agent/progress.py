@@ -44,7 +44,10 @@ class _TextStream:
             self.needs_reset, self.length = True, len(self.text)
 
     def compute_due_time(self, style: ProgressStyle, min_interval_s: float) -> float | None:
-        """Return the monotonic time of the next notice, or None if there is nothing to send."""
+        """Return when the next notice is due, or None.
+
+        The time is monotonic; None means that there is nothing to send.
+        """
         if self.length == self.sent_chars and not self.needs_reset:
             return None
         if style == "accumulated":
@@ -93,7 +96,9 @@ class ProgressFeed:
 
     @asynccontextmanager
     async def follow_run(self, run_ids: Mapping[str, Any]) -> AsyncGenerator[None]:
-        """Send the text of handled events while the body runs, and the rest at its end.
+        """Send the text of handled events while the body runs.
+
+        The rest is sent at its end.
 
         `run_ids` (`childAgentId`, `conversationId` …) are in every payload.
         """

@@ -93,7 +93,7 @@ class ModelReading:
         return [ExtractedRow(rows[0].place if rows else "", added | known)]
 
     def describe(self) -> list[str]:
-        """Return notes on the questions to the model, and on the omitted parts of its answers."""
+        """Return notes on the model's questions and omitted parts of answers."""
         notes = (
             [f"{self.model} read {self.read_tokens:,} tokens and wrote {self.written_tokens:,}"] if self.model else []
         )

@@ -156,7 +156,10 @@ async def _save_items(workspaces: SessionWorkspaces, call: Call, filename: str, 
 
 
 async def _store_items(autosave: Autosave, call: Call, items: list[dict[str, Any]], store_id: str) -> list[str]:
-    """Put the data of each page into a content store as JSON, and return their ids."""
+    """Store each page's data as JSON, and return the ids.
+
+    The data go into a content store.
+    """
     by_page: dict[str, list[dict[str, Any]]] = {}
     for item in items:
         by_page.setdefault(item["url"], []).append(item["data"])

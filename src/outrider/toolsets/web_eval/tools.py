@@ -215,7 +215,10 @@ def _format_caption(row: dict[str, Any]) -> str:
 
 
 def _serialize_events(records: list[EvaluationRecord], *, details: bool) -> tuple[list[dict[str, Any]], bool]:
-    """Return the first events that fit 30,000 characters of JSON, and whether any are left out."""
+    """Return the first events, and whether any are left out.
+
+    They fit 30,000 characters of JSON.
+    """
     max_total_chars = 30_000
     used_chars = 0
     events: list[dict[str, Any]] = []

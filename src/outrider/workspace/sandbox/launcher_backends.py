@@ -176,7 +176,10 @@ def _create_scratch(support_files: Mapping[str, bytes], uid: int | None) -> Path
 
 
 def find_unused_uid(directory: Path) -> int | None:
-    """Return the user for code in this workspace, one per workspace and unknown to the system; None if not root."""
+    """Return the user for code in this workspace.
+
+    There is one per workspace, unknown to the system. It is None if we are not root.
+    """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
     import pwd

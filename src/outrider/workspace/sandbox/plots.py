@@ -24,7 +24,10 @@ class FigureCanvas(FigureCanvasAgg):
 
 
 def show(*_: object, **__: object) -> None:
-    """Save all open figures, and close them, so that the next `show` saves only new ones."""
+    """Save all open figures, and close them.
+
+    Then the next `show` saves only new ones.
+    """
     for manager in Gcf.get_all_fig_managers():
         save_figure(manager.canvas.figure)
     Gcf.destroy_all()

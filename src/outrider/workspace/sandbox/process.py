@@ -163,7 +163,7 @@ class SandboxProcess:
             await self.process.stdin.aclose()
 
     async def watch_limits(self, seconds: float, min_interval_s: float = POLL_INTERVAL_S) -> None:
-        """Kill the code when it has used up its time, its memory or its disk space."""
+        """Kill code that exceeds its time, memory or disk space."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch_memory, seconds, min_interval_s)
             group.start_soon(self._watch_disk, min_interval_s)
@@ -203,7 +203,7 @@ class SandboxProcess:
             interval_s = max(min_interval_s, 20 * (time.monotonic() - started_at))
 
     async def stop(self) -> None:
-        """Ask its programs to end, and kill them if they do not within a few seconds."""
+        """Ask its programs to end, and kill them after a few seconds."""
         grace_s = 3.0
         with anyio.move_on_after(grace_s):
             async with anyio.create_task_group() as group:

@@ -123,7 +123,7 @@ class Sandbox:
             raise Unavailable(f"the sandbox did not start: {error}", code="sandbox", hint="try again") from error
 
     async def adopt_files(self, job: "Job") -> None:
-        """Give files added since the start of a job to the user that it runs as."""
+        """Give a job's user the files added since the job's start."""
         backend = await self.require_backend()
         await anyio.to_thread.run_sync(_assign_files, backend, job)
 

@@ -8,7 +8,9 @@ from outrider.core.database.database import Database
 
 
 def open_lexical_index(database: Database, folder: Path, *, max_open: int = 128) -> LexicalIndex:
-    """Return the index in Postgres if the rows are there, otherwise the index in SQLite files.
+    """Return the index in Postgres or in SQLite files.
+
+    It is in Postgres if the rows are.
 
     Args:
         database: Holds the rows.

@@ -80,7 +80,10 @@ def read_rendered_formula(node: Any, attributes: Attributes, names: str) -> str:
 
 
 def _has_formula_script_after(node: Any) -> bool:
-    """Return whether the next sibling of the element or of its parent is a formula script."""
+    """Return whether a formula script follows the element or its parent.
+
+    Only the next sibling counts.
+    """
     for start in (node, node.parent):
         sibling = start.next
         while sibling is not None and sibling.tag == "-text":

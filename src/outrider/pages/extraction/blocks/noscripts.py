@@ -44,7 +44,7 @@ class NoscriptReader:
 
 
 def find_lazy_image(node: Any) -> Attributes | None:
-    """Return the image of a noscript element, unless an image next to it shows the same.
+    """Return a noscript element's image, unless shown next to it.
 
     An image is a visitor counter if it has no size, no set of sizes and no placeholder next to it.
     """

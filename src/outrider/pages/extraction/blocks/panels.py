@@ -45,14 +45,20 @@ def may_be_panel(attributes: dict[str, str | None]) -> bool:
 
 
 def is_prose_text(node: Any, text: str) -> bool:
-    """Return whether the text of a hidden element is mostly prose, not links as in menus."""
+    """Return whether a hidden element's text is mostly prose.
+
+    Menus, by contrast, are mostly links.
+    """
     min_panel_chars = 20
     chars = len(text.strip())
     return chars >= min_panel_chars and 2 * sum([len(link.text()) for link in node.css("a")]) < chars
 
 
 def is_details_or_answer(node: Any, attributes: dict[str, str | None]) -> bool:
-    """Return whether a hidden element is in a `details` element or marked as an answer (schema.org/Question)."""
+    """Return whether a hidden element holds details or an answer.
+
+    It is in a `details` element or marked as an answer (schema.org/Question).
+    """
     if attributes.get("itemprop") in {"acceptedAnswer", "suggestedAnswer"}:
         return True
     parent = node.parent

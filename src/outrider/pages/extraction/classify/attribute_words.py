@@ -20,7 +20,10 @@ Numbers = NDArray[np.int64]
 
 
 def split_name(name: str) -> list[str]:
-    """Return the words of one class or id, and all of them joined, without single letters."""
+    """Return the words of one class or id, separate and joined.
+
+    Single letters are left out.
+    """
     return [word for word in split_class_name(name) if len(word) > 1]
 
 

@@ -17,7 +17,10 @@ Floats = NDArray[np.float32]
 
 
 def hash_words(name: str, count: int) -> list[int]:
-    """Return the rows, in a table of `count`, of the words of a class or id."""
+    """Return the table rows of the words of a class or id.
+
+    The table has `count` rows.
+    """
     return [crc32(word.encode()) % count for word in split_name(name)]
 
 
@@ -50,7 +53,10 @@ class NameVectors:
         return columns
 
     def _embed_words(self, words: list[str]) -> Floats:
-        """Return the vector of each word followed by a one, so that sums count the words."""
+        """Return the vector of each word followed by a one.
+
+        The ones make sums count the words.
+        """
         count, width = self.table.shape
         vectors = np.ones((len(words), width + 1), np.float32)
         rows = np.fromiter(map(crc32, map(str.encode, words)), np.int64, len(words)) % count

@@ -41,7 +41,10 @@ class KindClassifier:
 
 
 def average_features(features: BlockFeatures, lexicon: Floats, words: Floats) -> Floats:
-    """Average the features of a page's blocks, weighted by their words, with the lexicon's columns last."""
+    """Average the features of a page's blocks, weighted by their words.
+
+    The lexicon's columns come last.
+    """
     mass = words + np.float32(0.5)
     mass /= mass.sum()
     lines = np.bincount(features.line, mass).astype(np.float32)

@@ -64,7 +64,10 @@ def strip_control_chars(texts: list[str], pieces: list[list[Any]]) -> None:
 
 
 def add_mark(core: str, kind: str) -> str:
-    """Put a mark around a text, in place of all marks of that kind in it."""
+    """Put a mark around a text.
+
+    It replaces all marks of that kind in the text.
+    """
     if MARK_START + kind in core:
         core = core.replace(MARK_START + kind, "").replace(MARK_END + kind, "")
     return f"{MARK_START}{kind}{core}{MARK_END}{kind}"

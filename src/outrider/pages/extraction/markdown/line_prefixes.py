@@ -95,7 +95,10 @@ def prefix_lines(text: str, prefix: str, first_prefix: str | None = None) -> str
 
 
 def detect_numbering(attributes: Attributes) -> str:
-    """Return `alpha`, `roman`, either in capitals, or `none`, as a list's attributes say, or "" for numbers."""
+    """Return a list's numbering style from its attributes.
+
+    It is `alpha`, `roman`, either in capitals, `none`, or "" for numbers.
+    """
     if "style" in attributes and (match := LIST_STYLE.search(attributes["style"] or "")):
         return _normalize_style(match[1])
     if (list_type := attributes.get("type") or "") in LIST_TYPES:

@@ -142,7 +142,10 @@ def _resolve_image_url(address: str, addresses: UrlResolver) -> str:
 
 
 def _choose_largest(candidates: str) -> str:
-    """Return the address of the largest image in a srcset, the last of equals (html.spec.whatwg.org, srcset)."""
+    """Return the address of the largest image in a srcset.
+
+    Of equals it is the last (html.spec.whatwg.org, srcset).
+    """
     if len(candidates) > MAX_SRCSET_CHARS:
         candidates = candidates[:MAX_SRCSET_CHARS].rpartition(",")[0]
     largest, largest_size = "", -1.0

@@ -73,7 +73,10 @@ class ParagraphDraft:
             self.code_depth += 1
 
     def append_text(self, text: str) -> None:
-        """Append text, escaped so that it does not become a link with a bracket before it."""
+        """Append text without forming a link with a bracket before it.
+
+        It is escaped if necessary.
+        """
         if not self.code_depth and text.__class__ is not Formula:
             text = escape_text(text)
             if "`" in text and any(kind == PIECE_LINK for kind, _, _ in self.open_marks):

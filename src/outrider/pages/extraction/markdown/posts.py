@@ -224,7 +224,10 @@ def _iter_links(page: PageBlocks, block: int) -> Iterator[tuple[str, str]]:
 
 
 def _is_profile_link(name: str, address: str, *, is_person: bool) -> bool:
-    """Return whether a name links to an address that contains it and belongs to a person."""
+    """Return whether a name links to a person's address.
+
+    The address must contain the name.
+    """
     if not 1 < len(name) <= MAX_NAME_CHARS or not any(map(str.isalpha, name)):
         return False
     if not is_person and not PROFILE_URL.search(address):

@@ -171,7 +171,7 @@ class MarkdownWriter:
                 self.written_embeds.setdefault(at, []).append(words)
 
     def _write_next(self, chosen: list[int], at: int, context: BlockContext) -> int:
-        """Write the structure that begins with this block, and return the number of the next one."""
+        """Write the structure that begins here, and return the next block's number."""
         if context.pre >= 0:
             return self._write_listing(chosen, at, context)
         after = 0

@@ -91,5 +91,8 @@ def is_person_name(text: str) -> bool:
 
 
 def is_real_author(text: str) -> bool:
-    """Return whether a declared author is more than an account number, a template variable or "admin"."""
+    """Return whether a declared author is likely to be a name.
+
+    It is not an account number, a template variable or "admin".
+    """
     return bool(text) and text.strip("@ ").lower() not in GENERIC_AUTHORS and not ACCOUNT_PATTERN.fullmatch(text)

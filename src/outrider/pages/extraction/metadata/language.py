@@ -43,7 +43,10 @@ def detect_language(declared: str, text: str) -> str:
 
 
 def _detect_by_words(sample: str, primary: str) -> str:
-    """Return the language that a text clearly is, or "" if it may be the declared one."""
+    """Return the language that a text clearly is, or "".
+
+    It is "" if the language may be the declared one.
+    """
     min_probability = 0.95  # names and prices have less
     found, probability = identify_language(sample)
     language = LANGUAGE_ALIASES.get(found, found)

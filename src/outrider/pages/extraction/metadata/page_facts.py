@@ -162,7 +162,9 @@ class PageFacts:
         return self._find_meta_value(description_metas) or self._find_work_property("description")
 
     def find_published_date(self) -> str:
-        """Return the declared date in ISO 8601, else that of the lines around the headline, else "".
+        """Return the date of publication in ISO 8601, or "".
+
+        It is the declared one, else that of the lines around the headline.
 
         Dates next to the headline of a list or a product belong to other things.
         """
@@ -183,7 +185,7 @@ class PageFacts:
         return next(filter(None, map(parse_declared_date, declared)), "")
 
     def find_author(self) -> str:
-        """Return the authors' names joined by commas, or the site's name if no author is named.
+        """Return the authors' names joined by commas, else the site's name.
 
         Addresses and placeholders are not names. An account is a name unless it is the site's. Products and lists have
         no authors but their site, which is not worth returning.
@@ -403,7 +405,10 @@ def _read_author_name(node: Any) -> str:
 
 
 def parse_json_ld(script: str, limit: int) -> list[dict[str, Any]]:
-    """Return the objects of a JSON-LD script, including those of its graph but not deeper ones."""
+    """Return the objects of a JSON-LD script.
+
+    Those of its graph are included, but not deeper ones.
+    """
     max_script_chars = 500_000
     if len(script) > max_script_chars:
         return []

@@ -60,7 +60,10 @@ def format_missing_facts(product: dict[str, str], text: str) -> list[str]:
 
 
 def _is_value_in_text(value: str, text: str) -> bool:
-    """Return whether a text has a value, a number with any separators of thousands and decimals."""
+    """Return whether a text has a value.
+
+    The value is a number with any separators of thousands and decimals.
+    """
     first = value.partition(" ")[0]
     if not DECIMAL_PATTERN.fullmatch(first):
         return value in text or first in text

@@ -128,7 +128,9 @@ def _is_title_suffix(declared: list[str], heading: str) -> bool:
 
 
 def find_title_line(declared: list[str], lines: list[str]) -> int:
-    """Return the number of the longest line that begins or ends a declared title, or -1.
+    """Return the number of the line that matches a declared title.
+
+    It is the longest line that begins or ends one, or -1.
 
     This finds headlines that are not level-1 headings, with any separator before the site's name.
     """

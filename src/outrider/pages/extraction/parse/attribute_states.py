@@ -133,7 +133,10 @@ class _StateFollower:
 
 
 class _TransitionTable(dict[int, list[int]]):
-    """Next states by current states and byte, computed when first needed, for at most 512 combinations."""
+    """Next states by current states and byte, computed when first needed.
+
+    At most 512 combinations are kept.
+    """
 
     def __missing__(self, states: int) -> list[int]:
         row = []

@@ -75,7 +75,9 @@ def open_shadow_roots(source: bytes) -> tuple[bytes, str]:
 
 
 def fill_slots(tree: Any, mark: str) -> bool:
-    """Move the content of hosts to the slots of their shadow roots, the inner ones first.
+    """Move the content of hosts to their shadow roots' slots.
+
+    Inner ones come first.
 
     Returns whether all roots are where the source has them; otherwise the tree cannot be used.
     """

@@ -63,7 +63,10 @@ def limit_source(html: bytes | str, limit: int, tags: int = MAX_TAGS) -> bytes:
 
 
 def _limit_elements(source: bytes, tags_found: TagCounts, tags: int) -> bytes:
-    """Return the source with about `tags` elements, and none that are nested or reopened too often."""
+    """Return the source with about `tags` elements.
+
+    None are nested or reopened too often.
+    """
     max_uncounted_tags = 10_000  # with more tags in scripts and comments, these may begin in an attribute
     if _is_safe_to_build(tags_found.names, source, tags, remove_raw_text):
         if tags_found.openings - tags_found.names.total() <= max_uncounted_tags:
@@ -162,7 +165,10 @@ def _shorten_quoted_tags(source: bytes) -> bytes:
 
 
 def _iter_quoted_ends(source: bytes) -> Iterator[int]:
-    """Yield the offsets of equals signs whose quoted values hold a `>`, where tags may be long."""
+    """Yield the offsets of equals signs whose quoted values hold `>`.
+
+    Tags may be long there.
+    """
     chunk_bytes = 250_000  # read together
     codes = np.frombuffer(source, np.uint8)
     last = [-1, -1]  # for each quotation mark, its offset if it is the last relevant character before the chunk
@@ -234,7 +240,10 @@ def _find_tag_end(source: bytes, start: int, limit: int) -> int:
 
 
 def _strip_endless_attributes(part: bytes) -> bytes:
-    """Remove the attributes of a tag that does not end soon, in a part between two `>`."""
+    """Remove the attributes of a tag that does not end soon.
+
+    The part lies between two `>`.
+    """
     match = TAG_START_PATTERN.search(part)
     if not match or len(part) - match.start() <= MAX_TAG_BYTES:
         return part

@@ -59,7 +59,10 @@ class SlideText:
 
 @dataclass
 class SlideShape:
-    """A text, or the cells of a table with their left, top, right and bottom edges."""
+    """A text, or a table's cells with their four edges.
+
+    The edges are left, top, right and bottom.
+    """
 
     text: SlideText
     cells: list[tuple[str, tuple[int, int, int, int]]] = field(default_factory=list)

@@ -25,7 +25,10 @@ OPERAND_BYTES = {  # of properties whose operands have no length of their own, 1
 
 
 class Word95File(WordFile):
-    """The main stream of a file of Word 6 or 95, which holds its tables, too."""
+    """The main stream of a file of Word 6 or 95.
+
+    It holds the tables, too.
+    """
 
     lengths_start, tables_start = 52, 88
     page_number_bytes, paragraph_row_bytes = 2, 7

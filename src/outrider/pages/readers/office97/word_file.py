@@ -128,7 +128,9 @@ class WordFile:
                 at = stop
 
     def iter_pieces(self) -> Iterator[tuple[int, int, int, bool]]:
-        """Yield first and end position, offset in the main stream, and whether characters have one byte.
+        """Yield the position of each piece and the size of its characters.
+
+        These are first and end position, offset in the main stream, and whether characters have one byte.
 
         Section 2.4.1.
         """

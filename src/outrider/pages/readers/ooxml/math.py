@@ -115,7 +115,7 @@ def _render_mark(element: XmlElement) -> str:
 
 
 def _render_function(element: XmlElement) -> str:
-    """Render a function with its argument, or a base with a limit below or above it."""
+    """Render a function with its argument, or a base with limits."""
     if element.name == "m:func":
         return f"{_render_child(element, 'fName')} {_render_child(element, 'e')}"
     sign = "_" if element.name == "m:limLow" else "^"

@@ -210,7 +210,10 @@ class DocumentDraft:
             self.tables.append([[join_lines(cell) for cell in row[:columns]] for row in rows])
 
     def _bound_rows(self, rows: list[list[str]]) -> list[list[str]]:
-        """Return the rows that have room in the document, since merged cells may repeat long texts."""
+        """Return the rows that have room in the document.
+
+        There may be too many, since merged cells repeat long texts.
+        """
         chars_left = self.source.max_chars - self._written_chars
         for number, row in enumerate(rows):
             chars_left -= sum(map(len, row[:MAX_COLUMNS]))

@@ -346,7 +346,10 @@ class PageCharacters:
         return gaps
 
     def _get_char_box(self, index: int) -> CharBox | None:
-        """Return left, bottom, right and top of a character, with the full height of its font."""
+        """Return a character's edges, with the full height of its font.
+
+        They are left, bottom, right and top.
+        """
         if not pdfium.FPDFText_GetLooseCharBox(self._page, self._char_indices[index], self._box):
             return None
         box = self._box

@@ -137,7 +137,10 @@ class _GraphicsCollector:
             previous = point
 
     def _is_opaque_fill(self, path: Any) -> bool:
-        """Return whether an area is filled with a color other than white, or with a pattern."""
+        """Return whether an area is filled with a color or pattern.
+
+        White does not count.
+        """
         min_alpha, min_white = 128, 250  # of 255
         colors = [ctypes.c_uint() for _ in range(4)]
         if not pdfium.FPDFPageObj_GetFillColor(path, *colors):

@@ -79,7 +79,9 @@ def _find_page_numbers(pages: list[PdfPage]) -> set[int]:
 
 
 def _find_edge_bands(pages: list[PdfPage], body: float) -> set[int]:
-    """Find lines that are alone at the same height of most pages, such as chapter names.
+    """Find lines that are alone at the same height of most pages.
+
+    Chapter names are an example.
 
     Type larger than the text is excluded, since slides have their titles there.
     """

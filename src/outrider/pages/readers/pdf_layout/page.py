@@ -191,7 +191,10 @@ def _filter_visible(lines: list[PdfLine], page: Box, graphics: PageGraphics) -> 
 
 
 def _is_underlined(line: PdfLine, rules: list[Box]) -> bool:
-    """Return whether a rule is drawn right below a line, over its full width at least."""
+    """Return whether a rule is drawn right below a line.
+
+    It must cover at least the line's full width.
+    """
     max_rules = 200
     reach = 0.5 * line.size
     return any(

@@ -48,7 +48,10 @@ def find_recognizer() -> Recognize | None:
 
 
 def recognize_page(page: Any, recognize: Recognize, time_limit_s: float) -> tuple[list[PdfLine], bool]:
-    """Return the lines recognized on a page of pypdfium2, and whether the time sufficed for all."""
+    """Return the lines recognized on a page, and whether time sufficed.
+
+    The page is one of pypdfium2.
+    """
     max_picture_side_px = 2_000
     usual_scale = 150 / 72  # enough to read type of 8 points
     min_ink = 230  # of 255; a page without anything darker is blank

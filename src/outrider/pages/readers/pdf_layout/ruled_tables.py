@@ -249,7 +249,10 @@ def _list_spans(positions: tuple[float, ...], rules: list[tuple[float, float, fl
 
 
 def _is_covered(spans: list[Span], start: float, end: float) -> bool:
-    """Return whether rules, sorted by where they begin, cover most of the stretch between two cells."""
+    """Return whether rules cover most of the stretch between two cells.
+
+    The rules are sorted by where they begin.
+    """
     min_coverage = 0.8
     covered, reach = 0.0, start
     for low, high in spans:

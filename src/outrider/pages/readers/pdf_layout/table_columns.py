@@ -92,7 +92,10 @@ class TableColumns:
 
 
 def find_columns(lines: list[PdfLine]) -> TableColumns | None:
-    """Return the columns that most lines fit, of those that lines with equally many cells have."""
+    """Return the columns that most lines fit.
+
+    The candidates are those of lines with equally many cells.
+    """
     max_candidates = 8
     gapped = [line for line in lines if len(line.cells) > 1]
     counts = Counter(len(line.cells) for line in gapped).most_common(max_candidates)

@@ -20,7 +20,10 @@ MAX_LINES = 2_000  # a page with more is a drawing or a list
 
 
 def sort_text_columns(lines: list[PdfLine]) -> list[PdfLine]:
-    """Return the lines column by column, or as they come if they are not painted alternately."""
+    """Return the lines column by column.
+
+    They are unchanged if they are not painted alternately.
+    """
     if len(lines) > MAX_LINES:
         return lines
     gutters = _find_gutters(lines)
@@ -68,7 +71,10 @@ def _find_gutters(lines: list[PdfLine]) -> list[float]:
 
 
 def _are_filled_columns(lines: list[PdfLine], gutters: list[float]) -> bool:
-    """Return whether there are enough lines between all gutters, and most of them fill their column."""
+    """Return whether there are enough lines between all gutters.
+
+    Most of them must fill their column.
+    """
     min_fill_share, max_columns = 0.85, 5
     columns: dict[int, list[tuple[float, float]]] = {}
     for line in lines:

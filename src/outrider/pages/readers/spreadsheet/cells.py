@@ -127,7 +127,10 @@ def format_plain_number(value: float) -> str:
 
 
 def _classify_format(code: str) -> str:
-    """Return the kind of a format code, by the letters of its first section outside quotes."""
+    """Return the kind of a format code.
+
+    It depends on the letters of its first section outside quotes.
+    """
     first = code[:500].split(";", maxsplit=1)[0]
     bare = QUOTED_FORMAT.sub("", first).lower()
     if "[" in bare:

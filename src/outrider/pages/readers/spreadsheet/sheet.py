@@ -83,7 +83,10 @@ class SheetCells:
             draft.add_quote(f"Comment at {cell}{f' by {author}' if author else ''}: {' '.join(text.split())}")
 
     def fill_merged(self) -> None:
-        """Repeat merged text in each of its cells, but a title over the whole width once."""
+        """Repeat merged text in each of its cells.
+
+        A title over the whole width is written once.
+        """
         cells_left = MAX_ROWS * MAX_COLUMNS  # to look at, since merged areas may overlap
         width = len({column for row in self.rows.values() for column in row})
         for first, last in self.merges[:MAX_MERGES]:
