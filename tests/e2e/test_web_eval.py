@@ -154,7 +154,7 @@ async def test_an_answer_without_done_is_not_a_success(home: Path):
 async def test_a_robot_check_is_reported_as_a_blocked_page(home: Path):
     play = build_session_script(
         build_browser_turn("snapshotPage"),
-        build_done_turn(success=False, result="A robot check is in the way.", obstacle="captcha"),
+        build_done_turn(success=False, result="A bot check is in the way.", obstacle="captcha"),
     )
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with serve_evaluation_app(home, play) as (app, _, url), Client(app.build_server()) as client:
@@ -162,7 +162,7 @@ async def test_a_robot_check_is_reported_as_a_blocked_page(home: Path):
     data = result.structured_content
     assert (data["status"], data["stop_reason"]) == ("partial", "blocked_page")
     assert data["errors_top"][0]["type"] in {"agent", "network"}
-    assert any("robot check" in each["summary"] for each in data["errors_top"])
+    assert any("bot check" in each["summary"] for each in data["errors_top"])
 
 
 @pytest.mark.nightly

@@ -161,7 +161,7 @@ async def wait_until_settled(load: LoadClients) -> None:
             while load.cluster.query_rows(open_) != [["0"]]:
                 await anyio.sleep(0.2)
             tasks.cancel_scope.cancel()
-    assert not moving.cancelled_caught, "nothing moves any more"
+    assert not moving.cancelled_caught, "nothing moves any longer"
 
 
 async def watch_progress(load: LoadClients, scope: anyio.CancelScope) -> None:

@@ -38,7 +38,7 @@ class SharedComponents:
             await close()
 
     def release(self, value: Any) -> bool:
-        """End one app's use of a component; returns whether no app uses it any more."""
+        """End one app's use of a component; returns whether no app uses it any longer."""
         component = next(each for each in self._components if each.value is value)
         component.users -= 1
         if not component.users:

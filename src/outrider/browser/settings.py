@@ -20,8 +20,8 @@ class BrowserSettings(BaseModel, extra="forbid", defer_build=True):
     )
     cdp_profile: Literal["new", "own"] = Field(
         "new",
-        description="In browsers of cdp_urls: `new` gives each session its own cookies; `own` opens tabs beside yours, "
-        "with your sign-ins, as `chrome` always does",
+        description="In browsers of cdp_urls: `new` gives each session its own cookies; `own` opens tabs next to "
+        "yours, with your sign-ins, as `chrome` always does",
     )
     headless: bool = Field(True, description="Run without windows, unless a session asks for one")
     sandbox: bool | None = Field(None, description="Chromium's own sandbox; empty means wherever it can run")

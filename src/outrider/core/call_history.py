@@ -170,7 +170,7 @@ async def _read_new_sqlite(connection: AsyncConnection, cursor: str) -> tuple[li
 async def _read_new_postgres(connection: AsyncConnection, cursor: str) -> tuple[list[CallRecord], str]:
     """Read only transactions that are older than all running ones.
 
-    Those cannot add rows any more.
+    Those can no longer add rows.
     """
     horizon = (await connection.execute(text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"))).scalar()
     if not cursor:

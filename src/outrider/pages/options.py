@@ -18,7 +18,7 @@ class ReadOptions:
         main: Whether to leave out navigation and everything else around the main content.
         robots: Whether to obey robots.txt; by default what the setting `pages.robots` says.
         render: Whether a browser runs the page's scripts first. `auto` renders pages that are nearly empty without
-            their scripts or hide behind a robot check.
+            their scripts or hide behind a bot check.
         remote_reader: Whether the service of the setting `pages.reader_url` may be asked for a page that refuses us.
             Only for callers that show `FetchedPage.read_through`.
         accepts_stale: Whether a copy of up to a week may stand in for a page whose server fails.

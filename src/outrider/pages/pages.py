@@ -290,7 +290,7 @@ class Pages:
         return await self._site_markdown.take_twin(page, response, check_allowed, negotiate=options.markdown_first)
 
     async def _render_blocked_page(self, url: str, error: OutriderError, options: ReadOptions) -> FetchedPage | None:
-        """Return the page as a browser gets it; None unless that gets past the error and any robot check."""
+        """Return the page as a browser gets it; None unless that gets past the error and any bot check."""
         # Only an explicit `always` opens a browser for plain refusals, which a browser may avoid.
         renderable_codes: dict[RenderMode, set[str]] = {
             "auto": {"blocked_by_site"},

@@ -25,7 +25,7 @@ class RelayExit(Exception):
 
 
 class DaemonLost(Exception):
-    """The daemon dies repeatedly, or cannot be started any more."""
+    """The daemon dies repeatedly, or can no longer be started."""
 
 
 class DaemonConnection:
@@ -247,7 +247,7 @@ class Relay:
         Raises NoDaemonAvailable for the host's first connection, DaemonLost for later ones.
         """
         max_attempts = 5
-        reason = "every daemon found was about to leave"
+        reason = "every daemon was about to stop"
         for _ in range(max_attempts):
             try:
                 connection = self._open_connection()
@@ -261,7 +261,7 @@ class Relay:
         raise NoDaemonAvailable(reason)
 
     def _open_connection(self) -> DaemonConnection | None:
-        """Connect and exchange the handshake; return None if the daemon is about to leave."""
+        """Connect and exchange the handshake; return None if the daemon is about to stop."""
         connection = DaemonConnection(daemon_start.ensure_daemon(self._paths))
         try:
             connection.socket.sendall(frames.build_frame(frames.HANDSHAKE_FRAME, self._handshake.to_payload()))
@@ -358,7 +358,7 @@ def route_line(line: bytes) -> tuple[bool, bool]:
 
 
 def build_error_reply(line: bytes, reason: str) -> bytes:
-    """Return an error line for a request that will not be answered any more; empty for other messages."""
+    """Return an error line for a request that will no longer be answered; empty for other messages."""
     import json
 
     message = _parse_message(line)

@@ -419,13 +419,13 @@ def list_items(body: Any, *path: str, name: str) -> list[ResultItem]:
     value = body
     for key in path:
         if not isinstance(value, dict):
-            raise build_failure("bad_reply", f"{name} answered in an unknown shape")
+            raise build_failure("bad_reply", f"{name} answered in an unknown format")
         value = value.get(key)
         if value is None:
             return []
     items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
     if not isinstance(value, list) or (value and not items):
-        raise build_failure("bad_reply", f"{name} answered in an unknown shape")
+        raise build_failure("bad_reply", f"{name} answered in an unknown format")
     return items
 
 

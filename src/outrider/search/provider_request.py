@@ -96,7 +96,7 @@ async def query_provider(
         raise _sanitize_error(error, provider, access) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
         # The provider decides what it sends; a mapping that fails on it has met a bad reply.
-        raise build_failure("bad_reply", f"{provider.title} answered in an unknown shape") from None
+        raise build_failure("bad_reply", f"{provider.title} answered in an unknown format") from None
     hits = to_hits(fetched.items, query, provider.name, access.secrets)
     hits = [hit for hit in hits if query.covers_date(hit.published)]
     hits = hits if provider.supports("page", query, keyless=access.keyless) else hits[query.offset :]

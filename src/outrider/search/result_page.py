@@ -149,7 +149,7 @@ def _raise_no_results(engine: SearchEngine, text: str, query: Query) -> NoReturn
         raise build_block_error(code, engine)
     if len(remaining.strip()) < min_text_chars:
         raise build_failure(
-            "blocked", f"{engine.title} returned an empty page, as it does to programs", hint=OTHER_ENGINE_HINT
+            "blocked", f"{engine.title} returned an empty page, as programs often get", hint=OTHER_ENGINE_HINT
         )
     raise build_failure("bad_reply", f"the result page of {engine.title} has an unknown layout", hint=OTHER_ENGINE_HINT)
 

@@ -173,7 +173,7 @@ class AuthMiddleware:
         if response_started:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
-            await self._responses.reject_token("this token is not valid any more")(scope, receive, send)
+            await self._responses.reject_token("this token has become invalid")(scope, receive, send)
 
     async def _cancel_revoked_requests(self) -> None:
         while True:

@@ -60,7 +60,7 @@ class HostChannel(Protocol):
         ...
 
     async def wait_until_lost(self) -> None:
-        """Wait until the host reads no answers any more; called after its last line."""
+        """Wait until the host no longer reads answers; called after its last line."""
         ...
 
     async def send_line(self, text: str, number: int) -> None:

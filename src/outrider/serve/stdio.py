@@ -65,7 +65,7 @@ class StdioChannel:
                 asyncio.run_coroutine_threadsafe(lines.send(data), loop).result()
 
     async def wait_until_lost(self) -> None:
-        """Wait until the client does not read any more."""
+        """Wait until the client no longer reads."""
         poll_interval_s = 0.5
         if not hasattr(select, "poll"):  # Windows
             await anyio.sleep_forever()

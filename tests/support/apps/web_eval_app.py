@@ -20,7 +20,7 @@ SESSION_ID_PATTERN = re.compile(r"The browser session ([0-9a-f-]{36}) is open")
 
 
 def build_evaluation_site() -> Any:
-    """Build the browser's site with a robot check (`/wall`) and a buggy page (`/cart`)."""
+    """Build the browser's site with a bot check (`/wall`) and a buggy page (`/cart`)."""
     shop = browser_site.build_site()
 
     async def route_request(scope: dict[str, Any], receive: Any, send: Any) -> None:

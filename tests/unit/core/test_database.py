@@ -113,7 +113,7 @@ async def attempt(path):
 async def main():
     with open(sys.argv[2], "w") as file:
         file.write("no database" * 1000)
-    await attempt(sys.argv[2])  # imports all that is needed, because nobody can read it any more below
+    await attempt(sys.argv[2])  # imports all that is needed, because nobody can read it below
     if os.geteuid() == 0:
         os.setuid(65534)
     await attempt(sys.argv[1])

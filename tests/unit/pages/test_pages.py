@@ -443,9 +443,9 @@ async def test_a_robot_check_is_tried_in_a_browser_and_never_taken_for_the_page(
             page = await pages.read(url)
             assert (page.document.title, page.is_rendered) == ("Tide", True)
         else:
-            with pytest.raises(Unavailable, match="robot check"):
+            with pytest.raises(Unavailable, match="bot check"):
                 await pages.read(url)
-        with pytest.raises(Unavailable, match="robot check"):
+        with pytest.raises(Unavailable, match="bot check"):
             await pages.read(url, ReadOptions(render="never"))
 
 

@@ -12,7 +12,7 @@ TRACKER_HOST_PATTERN = re.compile(
 )
 NOISE_PATH_PATTERN = re.compile(r"/favicon\.ico$|/apple-touch-icon[\w-]*\.png$|\.map$|/\.well-known/appspecific/")
 TIMEOUT_PATTERN = re.compile(r"time.?out|timed out|in time", re.IGNORECASE)
-ROBOT_CHECK_PATTERN = re.compile(r"captcha|robot check|bot wall|cloudflare", re.IGNORECASE)
+ROBOT_CHECK_PATTERN = re.compile(r"captcha|bot check|bot wall|cloudflare", re.IGNORECASE)
 
 
 def rank_failures(failures: Iterable[EvaluationRecord], host: str, limit: int) -> list[EvaluationRecord]:

@@ -19,7 +19,7 @@ FRAME_URL_PATTERN = re.compile(
 
 
 def is_robot_check(title: str, text: str, frames: Iterable[str] = ()) -> bool:
-    """Return whether a page is only a robot check.
+    """Return whether a page is only a bot check.
 
     Args:
         title: The title of the document.

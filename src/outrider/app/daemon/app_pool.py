@@ -120,7 +120,7 @@ class PooledApp:
                 log.exception("an app has failed")
                 raise
             self._opened_app.set_exception(error)
-            self._opened_app.exception()  # prevents a warning if no host is waiting any more
+            self._opened_app.exception()  # prevents a warning if no host is waiting any longer
 
 
 class AppPool:

@@ -105,7 +105,7 @@ class Tabs:
         self._changed.notify_all()
         if page.crashed:
             self.on_crash(page)
-            self.current = self._current  # notify the watchers, because it has no picture any more
+            self.current = self._current  # notify the watchers, because it no longer has a picture
             return
         if page not in self._pages:
             return

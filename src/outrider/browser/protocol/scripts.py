@@ -109,7 +109,7 @@ class PageScripts:
     async def find_owner_ref(self, frame: Frame) -> str:
         """Return the reference of the element that embeds a frame, in the frame around it.
 
-        Raises NotFound: No element embeds it any more.
+        Raises NotFound: No element embeds it any longer.
         """
         owner_ref = (await self.find_owner_refs([frame])).get(frame)
         if owner_ref is None:

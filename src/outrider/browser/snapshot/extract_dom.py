@@ -41,7 +41,7 @@ async def read_rendered_html(
         snapshotter: The page's snapshotter.
         selector: Only the elements that this CSS selector matches.
         hidden: Include elements that are not rendered.
-        unseen: Include elements that are rendered but invisible, such as the fields of a robot check.
+        unseen: Include elements that are rendered but invisible, such as the fields of a bot check.
         frames: Include the documents of frames, each as a `<div>` in place of its frame.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`outrider extract-data`: take values out of pages by a JSON schema."""
+"""`outrider extract-data`: extract values from pages by a JSON schema."""
 
 import json
 import sys

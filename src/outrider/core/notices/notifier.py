@@ -92,7 +92,7 @@ class Notifier:
             "POST", settings.webhook, headers=headers, content=body, limits=limits, cut=True, trusted=True
         )
         if response.status == 410:
-            raise Refused("the webhook answered 410: it does not want any more notices")
+            raise Refused("the webhook answered 410: it wants no more notices")
         if not 200 <= response.status < 300:
             raise Unavailable(f"the webhook answered HTTP {response.status}")
 

@@ -61,5 +61,5 @@ async def load_page(database: Database, key: str) -> FetchedPage:
         row = (await connection.execute(query)).mappings().first()
     entry = await anyio.to_thread.run_sync(restore_entry, row) if row is not None else None
     if entry is None:
-        raise NotFound("this page is not in the cache any more", hint="read it again", code="page_not_found")
+        raise NotFound("this page has been removed from the cache", hint="read it again", code="page_not_found")
     return entry.page

@@ -94,7 +94,7 @@ def _rank_pages(found: list[tuple[str, Mapping[Any, Any]]], query: str, limit: i
 
 
 def _restore_cached_document(row: Mapping[Any, Any]) -> Document | None:
-    """Return the cached document, or None for one that cannot be read any more."""
+    """Return the cached document, or None for one that can no longer be read."""
     try:
         return restore_document(row)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error):

@@ -40,7 +40,7 @@ def classify_failure(reply: HttpResponse, now: float) -> OutriderError | None:
         return _build_error(
             Unavailable,
             reply,
-            "returned a robot check instead of the page",
+            "returned a bot check instead of the page",
             code="blocked_by_site",
             hint="open it in a browser, or choose another source",
         )

@@ -39,7 +39,7 @@ def read_excel97(source: ReaderInput) -> Document:
     """
     kind_name = "Excel 97 workbook"
     if not source.body.startswith((COMPOUND_MAGIC, *BARE_WORKBOOK_STARTS)):
-        raise build_broken_error(source, kind_name, "it does not begin like a file of this format")
+        raise build_broken_error(source, kind_name, "it does not start like a file of this format")
     try:
         records, facts, cut = source.body, dict[str, str](), False
         if records.startswith(COMPOUND_MAGIC):

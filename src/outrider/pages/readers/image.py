@@ -99,7 +99,7 @@ def read_image(source: ReaderInput) -> Document:
     if not kind and is_svg(head):
         return _read_svg(source)
     if not kind.startswith("image/"):
-        raise build_broken_error(source, "picture", "it does not begin like a file of a known format")
+        raise build_broken_error(source, "picture", "it does not start like a file of a known format")
     facts = ImageFacts()
     try:
         HEADER_PARSERS.get(kind, _parse_heif)(source.body, facts)

@@ -47,7 +47,7 @@ def read_legacy(source: ReaderInput) -> Document:
     ole_magic = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # MS-CFB section 2.2
     kind = TYPE_NAMES.get(source.content_type, "document")
     if not source.body.startswith((ole_magic, zip_magic, wordperfect_magic)):
-        raise build_broken_error(source, kind, "it does not begin like a file of this format")
+        raise build_broken_error(source, kind, "it does not start like a file of this format")
     try:
         import xberg
     except ImportError:

@@ -179,7 +179,7 @@ class PdfConverter:
         """
         numbers = [number for number, page in enumerate(pages, self.source.first_page) if page.is_recognized]
         if numbers:
-            late = " The time did not suffice for all: raise pages.timeout_s." if self.is_recognition_late else ""
+            late = " There was not enough time for all: raise pages.timeout_s." if self.is_recognition_late else ""
             metadata["recognized"] = numbers
             self.draft.add_block(
                 f"(The text of this PDF was recognized in pictures, so that letters and numbers may be wrong.{late})"

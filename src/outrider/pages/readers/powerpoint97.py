@@ -33,7 +33,7 @@ def read_powerpoint97(source: ReaderInput) -> Document:
     """
     kind_name = "PowerPoint 97 presentation"
     if not source.body.startswith(COMPOUND_MAGIC):
-        raise build_broken_error(source, kind_name, "it does not begin like a file of this format")
+        raise build_broken_error(source, kind_name, "it does not start like a file of this format")
     try:
         files = CompoundFile(source.body)
         if "PowerPoint Document" not in files or "Current User" not in files:

@@ -62,7 +62,7 @@ def read_rtf(source: ReaderInput) -> Document:
     max_tokens = 8 * source.max_tags  # eight RTF tokens cost about as much as one HTML tag
     start = source.body[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n\x00")
     if not start.startswith(b"{\\rtf"):
-        raise build_broken_error(source, "RTF document", "it does not begin like a file of this format")
+        raise build_broken_error(source, "RTF document", "it does not start like a file of this format")
     writer = RtfWriter(DocumentDraft(source, "rtf"))
     for number, token in enumerate(iter_tokens(source.body[source.body.index(b"{\\rtf") :], max_tokens + 1)):
         if writer.draft.is_full or number >= max_tokens:

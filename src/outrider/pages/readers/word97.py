@@ -46,7 +46,7 @@ def read_word97(source: ReaderInput) -> Document:
     word_97_magic, word_95_magic = 0xA5EC, 0xA5DC  # section 2.5.1
     encrypted_flag, table_1_flag = 0x0100, 0x0200
     if not source.body.startswith(COMPOUND_MAGIC):
-        raise build_broken_error(source, kind_name, "it does not begin like a file of this format")
+        raise build_broken_error(source, kind_name, "it does not start like a file of this format")
     try:
         files = CompoundFile(source.body)
         main = files.read("WordDocument")

@@ -122,7 +122,7 @@ def parse_results(body: Any, _query: Query) -> list[ResultItem]:
             raise build_failure(code, f"Exa: {text}", hint=provider.remedy)
         starts = [match.start() for match in RESULT_START.finditer(text)]
         if not starts and text.strip() and not NO_RESULTS.search(text):
-            raise build_failure("bad_reply", "Exa answered in an unknown shape")
+            raise build_failure("bad_reply", "Exa answered in an unknown format")
         return [_parse_block(text[start:end]) for start, end in zip(starts, [*starts[1:], len(text)], strict=False)]
     return [
         {

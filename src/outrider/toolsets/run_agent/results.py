@@ -108,7 +108,7 @@ def add_overruled_note(result: Result, questions: Sequence[Question]) -> Result:
     """Add a note on late answers and the decisions that count."""
     if not questions:
         return result
-    lines = ["Other people answered these questions first, and their decisions hold:"]
+    lines = ["Other people answered these questions first, and their decisions apply:"]
     lines += [
         f"- {question.title} for {question.agent}: {question.decision} by {question.decided_by or 'someone'}"
         for question in questions

@@ -347,7 +347,7 @@ class Evaluator:
         """Store the answer, once, and close the browser session."""
         final_page = final_page or FinalPage()
         if verdict.stop_reason == "blocked_page" and _has_robot_check(final_page):
-            url, summary = final_page.url, f"the page is a robot check (captcha): {final_page.title}"
+            url, summary = final_page.url, f"the page is a bot check (captcha): {final_page.title}"
             record = EvaluationRecord(evaluation.id, "agent", 0, summary, url, has_error=True, details={"url": url})
             await self.evaluations.save_records([record])
         failures = await self.evaluations.list_records(evaluation.id, ("agent", "console", "network"), has_error=True)

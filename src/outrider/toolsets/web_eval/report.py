@@ -65,7 +65,7 @@ def judge_run(run: Run, claim: dict[str, Any] | None, *, has_robot_check: bool) 
     Args:
         run: The run, which has ended.
         claim: The arguments of `done`; None if the agent did not call it.
-        has_robot_check: Whether the last page is a robot check.
+        has_robot_check: Whether the last page is a bot check.
     """
     if run.status == "cancelled":
         return EvaluationVerdict("failed", "cancelled", run.answer or None, warnings=["the evaluation was cancelled"])

@@ -180,7 +180,7 @@ class CellStream(OutputBuffer):
         self._read_reply()
 
     def release_pending(self) -> None:
-        """Treat pending bytes as output, because no mark can come any more."""
+        """Treat pending bytes as output, because no further mark can come."""
         self.cell.add(self._pending)
         self._pending, self._mark = b"", b""
 

@@ -24,7 +24,7 @@ THROWN = build_failure("console", "exception: boom", level="exception")
 CONSOLE_ERROR = build_failure("console", "error: oh", level="error")
 ECHOED = build_failure("console", "error: Failed to load resource: 404", level="error")
 LATE = build_failure("agent", "clickElement: timeout: it did not finish in time")
-WALL = build_failure("agent", "the page is a robot check (captcha)")
+WALL = build_failure("agent", "the page is a bot check (captcha)")
 
 
 def test_the_weights_are_those_of_the_contract():
