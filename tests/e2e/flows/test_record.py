@@ -425,7 +425,7 @@ async def test_drags_files_menus_sliders_and_shortcuts_are_steps_that_run_again(
     assert [line.partition(": ")[2] for line in lines if line[0].isdigit()] == GESTURE_LINES
     assert recording.notes == [
         "the flow takes invoice.txt from the workspace: put it there, or change the parameter",
-        "2 actions were not recorded: a press at a place of <canvas#map>; keys that were typed outside of fields",
+        "2 actions were not recorded: a press at a place of <canvas#map>; keys that were typed outside fields",
     ]
     assert "gestures succeeded: 20 steps" in ran.text
     values = ('= "60" (0–100)', '= "2025-11-24"', 'textbox "Inner" e', '= "in"', '= "Two"')

@@ -60,7 +60,7 @@ def check_result(result: int) -> int:
     return result
 
 
-# Reading outside of the sandbox
+# Reading outside the sandbox
 
 
 @attempt(control=True)
@@ -265,7 +265,7 @@ def opens_by_a_handle_of_its_own_making():
     return call_kernel("open_by_handle_at", -100, ctypes.create_string_buffer(200), 0)
 
 
-# Changing things outside of the sandbox
+# Changing things outside the sandbox
 
 
 @attempt(control=True)

@@ -79,7 +79,7 @@ async def _place_points(pointer: Pointer, points: Sequence[Point], location: Ele
     width, height = await pointer.page.evaluate_in(ISOLATED_WORLD, "() => [innerWidth, innerHeight]")
     for x, y in points:
         if not (0 <= x < width and 0 <= y < height):
-            message = f"points: [{x:g}, {y:g}] is outside of the viewport ({width}×{height})"
+            message = f"points: [{x:g}, {y:g}] is outside the viewport ({width}×{height})"
             raise InvalidInput(message, hint="scroll there first, or choose a point inside")
     return list(points)
 

@@ -85,7 +85,7 @@ function framesOneText(element) {
   return text !== "" && operable.length > 0 && operable.every((each) => !each.disabled && textContentOf(each).trim() === text);
 }
 
-// A cell with check boxes or buttons and nothing beside them is pressed through these.
+// A cell that contains only check boxes or buttons is pressed through these.
 function holdsOnlyControls(cell) {
   if (cell.childElementCount === 0 || hasManyParts(cell)) return false;
   const controls = [...selectAll(cell, ACTIONABLE_SELECTOR)].filter(isVisible);
@@ -142,7 +142,7 @@ function forgetBoxes() {
 
 function hasButtonCells(grid) {
   if (!knownButtonGrids.has(grid)) {
-    const minShare = 0.8; // a column of week numbers may stand beside seven of days
+    const minShare = 0.8; // a column of week numbers may be next to seven of days
     const filled = [...selectAll(grid, "[role=gridcell],td")].filter((each) => firstElementOf(each) !== null || textContentOf(each).trim() !== "");
     const buttons = filled.filter((each) => firstElementOf(each)?.localName === "button");
     knownButtonGrids.set(grid, buttons.length > 0 && buttons.length >= minShare * filled.length);

@@ -100,7 +100,7 @@ function findHint(element) {
   return name ? `.${shorten(name, 40)}` : tagOf(element);
 }
 
-// Frameworks number such ids, or choose them at random, anew for each page.
+// Frameworks number such ids, or choose them at random for each page.
 const GENERATED_ID = /:|[0-9a-f]{4}-[0-9a-f]{4}|_r_\w+_/i;
 
 // The rarest class describes an element best, because libraries give all of their buttons the same classes.

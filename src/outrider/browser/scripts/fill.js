@@ -328,7 +328,7 @@ function listButtonsBesideField(button) {
   return box ? listOtherControls(box, button).filter((each) => computeRole(each) === "button") : [];
 }
 
-// People press a file field that is shown itself, so a button beside it does something else unless another one is hidden.
+// People press a file field that is shown itself, so a button next to it does something else unless another one is hidden.
 function isBesideShownField(button) {
   const box = findFileBox(button);
   return box !== null && [...selectAll(box, "input[type=file]")].every((each) => isVisible(each) && !isHidden(each));

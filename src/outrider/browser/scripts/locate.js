@@ -16,7 +16,7 @@ async function locate(target, action, options) {
   return report;
 }
 
-// A page that draws its rows anew has an element of the same role, name and row, which no snapshot has shown.
+// A page that redraws its rows has an element of the same role, name and row, which no snapshot has shown.
 async function waitForTwin(ref) {
   const start = performance.now();
   let twin = findUnseenTwin(ref);
@@ -63,7 +63,7 @@ function findPointBeside(element, pressed, action) {
   return findFreePoint(element, [...others, ...cells, ...listListenersInside(element)]) || findFreePoint(element, others);
 }
 
-// Tables may hear a press beside a button as one on it, anywhere in its cell.
+// Tables may treat a press anywhere in a button's cell as a press on the button.
 const CELL_SELECTOR = "td,[role=gridcell],[role=cell]";
 
 function listensAround(element) {
@@ -76,7 +76,7 @@ function listListenersInside(element) {
   return inside.length > MAX_SEARCHED_ELEMENTS ? [] : [...inside].filter((each) => listeningElements.has(each));
 }
 
-// Some pages draw rows anew once they are scrolled into view, which they notice after a frame.
+// Some pages redraw rows once they are scrolled into view, which they notice after a frame.
 async function findAfterScroll(element, findTarget) {
   const before = rectOf(element);
   const point = await waitUntilUncovered(element, findTarget);
@@ -198,7 +198,7 @@ function findReachablePoint(element) {
 function findRequestedPoint(element, [x, y]) {
   const { width, height } = rectOf(element);
   if (!(x >= 0 && y >= 0 && x < width && y < height)) {
-    return buildFailure("bad_value", `at: [${x}, ${y}] is outside of its ${Math.round(width)}×${Math.round(height)} pixels`, "choose a point inside");
+    return buildFailure("bad_value", `at: [${x}, ${y}] is outside its ${Math.round(width)}×${Math.round(height)} pixels`, "choose a point inside");
   }
   const hit = hitTestScrolled(element, x, y);
   if (hit && isSameTarget(element, hit)) return toViewportPoint(element, x, y);

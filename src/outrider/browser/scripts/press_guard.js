@@ -35,7 +35,7 @@ class PressGuard {
     event.stopImmediatePropagation();
   }
 
-  // A page may have replaced the target after it was located, and moved what is alike.
+  // A page may have replaced the target after it was located, and moved similar elements.
   isAimedAt(hit) {
     if (this.target.isConnected) return isSameTarget(this.target, hit);
     return findClosest(hit, (each) => describeInRow(each) === this.shown) !== null;

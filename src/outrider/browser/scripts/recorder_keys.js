@@ -68,11 +68,11 @@ function noteShortcut(event, hit, field) {
   afterPage(event, () => event.defaultPrevented && reportKey([...listModifiers(event), key].join("+"), moment));
 }
 
-// Letters typed outside of fields may be a secret, so they are not kept.
+// Letters typed outside fields may be a secret, so they are not kept.
 function noteOtherKey(event, hit, field) {
   const isLetter = event.key.length === 1;
   if (isLetter ? field : event.key === "Tab" || (field && !KEYS_OF_LISTS.has(event.key))) return;
-  if (isLetter) return missAfterPage(event, "keys that were typed outside of fields");
+  if (isLetter) return missAfterPage(event, "keys that were typed outside fields");
   const moment = describeMoment(hit);
   const isClosing = event.key === "Escape" && selectFirst(document, OPEN_SELECTOR) !== null;
   afterPage(event, () => (isClosing || event.defaultPrevented) && reportKey(event.key, moment));

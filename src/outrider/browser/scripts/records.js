@@ -113,7 +113,7 @@ function readPart(root, { part, selector }) {
   return shown.length ? readCell(shown[0]) : null;
 }
 
-// The value beside a label: a definition, the next cell, a field, or the text that follows.
+// The value next to a label: a definition, the next cell, a field, or the text that follows.
 function readLabelled(root, label) {
   const wanted = toComparableName(label);
   const labels = [...selectAll(root, LABEL_SELECTOR)].filter((each) => toComparableName(readText(each)) === wanted && isVisible(each));

@@ -1,4 +1,4 @@
-// Writes elements to read and not to act on: headings, containers, lists, images, gauges, code.
+// Writes elements that are read and not acted on: headings, containers, lists, images, gauges, code.
 
 const CONTAINERS = new Set([
   "main", "nav", "header", "footer", "aside", "search", "dialog", "alertdialog", "alert", "menu", "menubar", "tablist",

@@ -40,7 +40,7 @@ export class Screen {
     return this.times.filter((each) => now - each < 1000).length;
   }
 
-  // The page's point under a point of the window, in the page's CSS pixels; null outside of the picture, unless
+  // The page's point under a point of the window, in the page's CSS pixels; null outside the picture, unless
   // `clamp`.
   point(clientX, clientY, clamp = false) {
     const box = this.canvas.getBoundingClientRect();

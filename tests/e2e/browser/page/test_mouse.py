@@ -43,7 +43,7 @@ async def test_mouse_gestures_happen_at_the_given_points(visit: OpenFailurePage)
         log = await on.read_log()
         assert [each for each in log if each in expected] == expected, (gesture, log)
         assert re.search(r'on e\d+ <canvas#pad> "Pad"', str(outcome)), gesture
-    with pytest.raises(InvalidInput, match=r"points: \[1000, 5\] is outside of the viewport \(1000×700\)"):
+    with pytest.raises(InvalidInput, match=r"points: \[1000, 5\] is outside the viewport \(1000×700\)"):
         await use_mouse(on.pointer, MouseGesture("click", [(1000, 5)]))
     with pytest.raises(InvalidInput, match="drag needs at least two points"):
         await use_mouse(on.pointer, MouseGesture("drag", [(1, 5)]))
