@@ -31,7 +31,7 @@ class Budgets(BaseModel, extra="forbid", defer_build=True, frozen=True):
     """Limits of one run, including all agents that it calls."""
 
     steps: int | None = Field(None, ge=1, le=1000, description="Requests to the model")
-    seconds: float | None = Field(None, gt=0, le=86_400, description="Working time, without waiting for people")
+    seconds: float | None = Field(None, gt=0, le=86_400, description="Working time, not counting waits for people")
     tokens: int | None = Field(None, ge=1, description="Input and output tokens")
     cost: float | None = Field(None, gt=0, description="US dollars, if the model's price is known")
     context: int | None = Field(

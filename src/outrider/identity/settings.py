@@ -31,7 +31,8 @@ class OAuthSettings(BaseModel, extra="forbid", defer_build=True):
     person_claim: str = Field("sub", min_length=1, description="The claim that names the person")
     workspaces_claim: str = Field(
         "",
-        description="Claim that lists workspaces, each as `name` or `name:role`; empty: `outrider workspace` does",
+        description="Claim that lists workspaces, each as `name` or `name:role`; empty means that you assign people to "
+        "workspaces with `outrider workspace`",
     )
     default_workspace: str = Field("", description="Workspace for people without one; they get the role member")
 

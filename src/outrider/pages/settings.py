@@ -26,8 +26,8 @@ class PagesSettings(BaseModel, extra="forbid", defer_build=True):
     reader_url: str = Field(
         "",
         pattern="^(https?://.+)?$",
-        description="A reader service with the protocol of Jina Reader, for instance https://r.jina.ai, asked for "
-        "public pages that refuse Outrider; it receives their addresses; empty means none",
+        description="Reader service that speaks the protocol of Jina Reader (https://r.jina.ai, for instance), asked "
+        "for public pages that refuse Outrider; it receives their addresses; empty means none",
     )
     max_age: float = Field(300.0, ge=0, description="Seconds for which a cached page is used without asking again")
     cache_bytes: int = Field(200_000_000, ge=0, description="Size of the page cache; 0 turns it off")

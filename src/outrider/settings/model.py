@@ -109,7 +109,7 @@ class Settings(BaseModel, extra="forbid", defer_build=True):
         default=10, ge=4, le=200, description="Maximum connections of one process to Postgres"
     )
     images_path: str = Field(
-        default="./images", description="Folder for images of web_fetch, relative to the workspace"
+        default="./images", description="Folder for images that web_fetch saves, relative to the workspace"
     )
     boundary: bool = Field(default=True, description="Wrap page text in a random boundary that names its origin")
     mime_prefix: str = Field(default="application/vnd.dust", description="Vendor tree of typed result resources")

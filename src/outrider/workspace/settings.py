@@ -23,8 +23,9 @@ class WorkspaceSettings(BaseModel, extra="forbid", defer_build=True):
 
     directory: str = Field(
         default="",
-        description="Folder in which all tools keep their files: . is the host's own, and roots the first that the "
-        "host offers by MCP (a folder of that name is ./roots); empty means a folder in data_dir for each session",
+        description="Folder in which all tools keep their files: `.` is the host's own, `roots` the first one "
+        "that the host offers over MCP (a folder of that name is `./roots`); empty means a folder in data_dir per "
+        "session",
     )
     import_roots: list[Annotated[Path, BeforeValidator(resolve_folder)]] = Field(
         default=[],

@@ -18,7 +18,7 @@ class RunSummary:
 
     Attributes:
         query: The beginning of the task.
-        seconds: Working time, without waiting for people.
+        seconds: Working time, not counting waits for people.
     """
 
     id: str
