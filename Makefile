@@ -41,7 +41,7 @@ demo: $(if $(wildcard .venv/dev.ready),.venv/dev.ready,.venv/run.ready)
 # The groups run side by side: while tests of one group wait for a browser, those of another can compute, and steps
 # with a single process leave the second processor to other work.
 test: ahead lint .venv/browser.ready
-	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers publication conformance" "unit" "e2e"
+	WORKERS=$(HALF) $(RUN)/python -m tests.run_parallel "$(MAKE)" "types layers conformance" "unit" "e2e"
 
 # Everything: the tests marked `nightly`, 200 examples per property, MiniWoB++, every protocol revision, every page of
 # the dashboard at both widths and in both colour schemes, and a long chaos test of replicas.
@@ -49,7 +49,7 @@ test-nightly: ahead lint types layers
 	HYPOTHESIS_PROFILE=nightly $(MAKE) --no-print-directory unit MARKS=
 	OUTRIDER_EVERY_LOOK=1 OUTRIDER_EVERY_MUTATION=1 $(MAKE) --no-print-directory e2e miniwob names apps libraries MARKS=
 	$(RUN)/python -m tests.conformance --all
-	$(MAKE) --no-print-directory test-scale test-kills frameworks sbom audit
+	$(MAKE) --no-print-directory test-scale test-kills frameworks publication sbom audit
 
 # Let npm download while other tests run. The conformance suite waits for the download and reports its errors.
 ahead: .venv/dev.ready

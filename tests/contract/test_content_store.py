@@ -411,6 +411,7 @@ async def test_the_service_context_counts_and_names_the_stores(home: Path):
     assert (state["totalStores"], state["totalContent"]) == (2, 1)
 
 
+@pytest.mark.nightly
 async def test_many_concurrent_sessions_keep_their_own_contents(home: Path):
     async with open_content_app(home) as app:
 

@@ -31,6 +31,7 @@ def list_wrong_calls(tool: Tool) -> list[dict[str, Any]]:
     return [*calls, UNKNOWN_FIELDS, {LONG_WORDS: 1, WIDE_LETTERS: WIDE_LETTERS}]
 
 
+@pytest.mark.nightly
 async def test_no_error_of_any_tool_is_long(home: Path):
     too_long: dict[str, str] = {}
     errors = 0
@@ -53,6 +54,7 @@ async def test_no_error_of_any_tool_is_long(home: Path):
     assert too_long == {}
 
 
+@pytest.mark.nightly
 async def test_no_error_that_an_agent_reads_is_long(tables: None):
     calls = [
         (tool, {name: value})

@@ -130,6 +130,7 @@ async def test_a_process_on_stdio_survives_every_message_and_answers_each_reques
 
 # By day, each field gets a fifth of the values, in turns; a process on stdio gets all of them.
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
 async def test_a_server_over_http_survives_every_message(tmp_path: Path, step: int):
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
     headers["Content-Type"] = "application/json"

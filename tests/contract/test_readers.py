@@ -67,6 +67,7 @@ def test_any_body_is_read_or_refused_by_name(subtests: pytest.Subtests, reader: 
 
 
 @each_reader
+@pytest.mark.nightly
 def test_a_body_truncated_anywhere_is_read_or_refused(subtests: pytest.Subtests, reader: DocumentReader):
     for body in ["a page", "a feed", "a PDF", "a table"]:
         with subtests.test(body=body):

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import anyio
+import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -59,6 +60,7 @@ def test_the_registry_finds_its_name_in_the_published_text(tmp_path: Path):
     assert [server["version"], server["packages"][0]["version"]] == [__version__] * 2
 
 
+@pytest.mark.nightly
 def test_the_bundle_starts_the_server_of_its_version(tmp_path: Path):
     write_manifests(tmp_path)
     with zipfile.ZipFile(tmp_path / f"outrider-{__version__}.mcpb") as archive:

@@ -197,6 +197,7 @@ async def test_progress_shows_query_conversation_thinking_and_answer(agents_host
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+@pytest.mark.nightly
 async def test_a_caller_that_did_not_ask_gets_no_progress(agents_host: AgentsApp, era: str):
     async with open_recording_client(agents_host, era) as (caller, seen):
         await caller.call_tool("run_echo", {"query": "hello"})

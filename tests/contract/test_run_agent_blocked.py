@@ -250,6 +250,7 @@ async def test_closing_a_form_leaves_the_question_open(agents_host: AgentsApp, e
 
 
 @pytest.mark.parametrize("era", [NEWEST_VERSION, HANDSHAKE_VERSION])
+@pytest.mark.nightly
 async def test_questions_of_two_children_share_one_form_that_may_be_answered_in_parts(agents_host: AgentsApp, era: str):
     session = f"parts {era}"
 
@@ -269,6 +270,7 @@ async def test_questions_of_two_children_share_one_form_that_may_be_answered_in_
     assert sorted(await list_notes(agents_host, session)) == ["left", "right"]
 
 
+@pytest.mark.nightly
 async def test_partial_decisions_of_the_host_resume_nothing_until_all_are_made(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_fork", {"query": "go"}, meta=build_meta("host parts")))
@@ -292,6 +294,7 @@ async def test_repeating_a_resume_changes_nothing(agents_host: AgentsApp):
     assert await list_notes(agents_host, "again") == ["the leaf's note"]
 
 
+@pytest.mark.nightly
 async def test_a_decision_made_elsewhere_counts(agents_host: AgentsApp):
     async with open_client(agents_host) as caller:
         waiting = read_approval(await caller.call_tool("run_leaf", {"query": "go"}, meta=build_meta("door")))
@@ -300,6 +303,7 @@ async def test_a_decision_made_elsewhere_counts(agents_host: AgentsApp):
     assert read_answer(result) == "Dealt with the leaf's note."
 
 
+@pytest.mark.nightly
 async def test_an_always_allowed_tool_is_asked_about_once(agents_host: AgentsApp):
     person = FormAnswerer(choose_decision("always_approved"))
     meta = build_meta("always") | {"identity": "always@a.example"}

@@ -70,6 +70,7 @@ async def test_a_spent_budget_explains_how_to_continue_and_the_next_call_does(ho
     assert (second["status"], second["counts"]["read"]) == ("finished", 4)
 
 
+@pytest.mark.nightly
 async def test_long_lists_continue_at_an_offset_without_reading_anything(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE, more={"pages": {"per_host_rate": 1_000}}) as loopback:
         asked: dict[str, Any] = {"url": f"{loopback.site_url}/many", "within": "path", "include": ["/many*"]}

@@ -365,6 +365,7 @@ async def test_results_have_the_shapes_of_the_contract(home: Path, era: str):
         assert wrong.is_error
 
 
+@pytest.mark.nightly
 async def test_many_concurrent_sessions_stay_separate_and_lose_nothing(app: App):
     async def work(number: int) -> None:
         mine = Call(session=f"s{number % 8}")

@@ -362,6 +362,7 @@ async def test_a_session_has_at_most_twenty_background_processes(shared_home: Pa
         await run_shell(app, "sleep 0", run_mode="async")
 
 
+@pytest.mark.nightly
 async def test_many_calls_at_once_wait_for_each_other(shared_home: Path):
     async with open_code_app(shared_home, code={"parallel": 3}) as app:
         results: list[Result] = []

@@ -57,6 +57,7 @@ async def test_an_agent_searches_in_the_same_process(home: Path):
     assert "mcp__outrider__web_fetch" in model.offered
 
 
+@pytest.mark.nightly
 async def test_an_agent_written_for_dogent_finds_its_tools_under_their_old_names(home: Path):
     async with loopback_app.open_loopback_app(home, WAL_SITE) as loopback:
         model = Model("mcp__dogent__web_fetch", {"url": f"{loopback.site_url}/wal"})

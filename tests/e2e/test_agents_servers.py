@@ -59,6 +59,7 @@ def test_checking_an_unknown_server_names_it(home: Path):
     assert "did you mean 'notes'?" in done.stdout
 
 
+@pytest.mark.nightly
 async def test_an_agent_on_the_terminal_uses_servers_and_leaves_no_process_behind(home: Path):
     turns = play_turns(ModelTurn(calls=[("notes_append", {"text": "rain"})]), ModelTurn(text="It is written."))
     async with http_servers.serve_app(ModelServer(turns).build_app()) as url:

@@ -113,6 +113,7 @@ async def test_another_process_continues_and_no_side_effect_is_repeated(home: Pa
     assert len(server.requests) == 3, "what the model had said is remembered, not asked again"
 
 
+@pytest.mark.nightly
 async def test_a_call_with_unknown_outcome_is_not_repeated_and_the_agent_is_told(home: Path, workers: Start):
     turns = play_turns(
         ModelTurn(calls=[("note_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
@@ -129,6 +130,7 @@ async def test_a_call_with_unknown_outcome_is_not_repeated_and_the_agent_is_told
     assert "may have taken effect" in server.requests[-1].results[0]
 
 
+@pytest.mark.nightly
 async def test_an_allowed_call_with_unknown_outcome_is_not_repeated(home: Path, workers: Start):
     turns = play_turns(
         ModelTurn(calls=[("send_and_wait", {"text": "once", "name": "never"})]), ModelTurn(text="I will look first.")
@@ -149,6 +151,7 @@ async def test_an_allowed_call_with_unknown_outcome_is_not_repeated(home: Path, 
     assert "may have taken effect" in server.requests[-1].results[0]
 
 
+@pytest.mark.nightly
 async def test_a_model_interrupted_by_a_dying_worker_is_asked_again(home: Path, workers: Start):
     held = anyio.Event()
     answers = iter([ModelTurn(text="Half of a long sentence that", wait_between=held)])
@@ -187,6 +190,7 @@ async def test_a_blocked_run_is_decided_and_resumed_by_other_processes(home: Pat
     assert sorted(line.split()[1] for line in read_ledger_lines(home)) == ["a", "b"]
 
 
+@pytest.mark.nightly
 async def test_a_run_is_cancelled_from_another_process(home: Path, workers: Start, database: str):
     turns = play_turns(
         ModelTurn(calls=[("wait_for", {"name": "never"}), ("note", {"text": "a"})]), ModelTurn(text="Not reached.")

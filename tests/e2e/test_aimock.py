@@ -23,6 +23,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:FUNCTION_CALL is not a valid FinishReason:UserWarning"),
 ]
 
+# `support.fakes.model_apis` covers all formats by day.
+BY_DAY_ONE_FORMAT = pytest.mark.parametrize(
+    "wire", [API_FORMATS[0], *(pytest.param(wire, marks=pytest.mark.nightly) for wire in API_FORMATS[1:])]
+)
 AIMOCK = "node_modules/@copilotkit/aimock/dist/cli.js"
 LONG_ANSWER = "Tea is a plant, and a drink made of its leaves. " * 40
 FIXTURES = [
@@ -86,7 +90,7 @@ async def run_to_end(url: str, wire: str, query: str, home: Path, **fields: Any)
         return await app.runs.get(run.id), events
 
 
-@pytest.mark.parametrize("wire", API_FORMATS)
+@BY_DAY_ONE_FORMAT
 async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: Path):
     run, events = await run_to_end(aimock, wire, "Note tea", home)
     assert (run.status, run.answer) == ("completed", "Tea is noted.")
@@ -97,9 +101,7 @@ async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: P
     assert run.usage["requests"] == 2
 
 
-@pytest.mark.parametrize(
-    "wire", [API_FORMATS[0], *(pytest.param(wire, marks=pytest.mark.nightly) for wire in API_FORMATS[1:])]
-)
+@BY_DAY_ONE_FORMAT
 async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, home: Path):
     run, _ = await run_to_end(aimock, wire, "Send two", home, stakes={"send": "low"})
     assert (run.status, run.answer) == ("completed", "Both are sent.")

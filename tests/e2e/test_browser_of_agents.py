@@ -49,6 +49,7 @@ async def test_agents_beside_one_another_and_their_host_each_act_in_a_page_of_th
     assert all(session_id in several.value.hint for session_id in open_ids)
 
 
+@pytest.mark.nightly
 async def test_a_first_navigation_of_an_agent_leaves_the_page_of_another_agent(home: Path):
     def play(asked: ScriptedRequest) -> ModelTurn:
         path = next(path for path in ("/form", "/cart") if f"Open {path}" in asked.text)

@@ -40,6 +40,7 @@ async def serve_challenge(scope: Any, receive: Any, send: Any) -> None:
     await CHALLENGE_SITE(scope, receive, send)
 
 
+@pytest.mark.nightly
 async def test_a_crashed_page_is_noticed_and_the_session_continues(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
@@ -109,6 +110,7 @@ async def test_a_hanging_page_is_reported_by_every_tool_and_left_by_navigating(t
     assert typed.structured_content["ok"]
 
 
+@pytest.mark.nightly
 async def test_a_click_on_a_link_to_a_silent_server_ends(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:
@@ -200,6 +202,7 @@ async def test_without_a_display_the_login_command_names_an_alternative(tmp_path
     assert "outrider browser login URL --state NAME" in format_result_text(failed)
 
 
+@pytest.mark.nightly
 async def test_an_empty_page_is_read_with_the_browser_and_reported_so(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with loopback_app.open_loopback_app(home, CHALLENGE_SITE) as service:
@@ -219,6 +222,7 @@ async def test_an_empty_page_is_read_with_the_browser_and_reported_so(home: Path
     assert open_sessions == []
 
 
+@pytest.mark.nightly
 async def test_a_robot_check_is_passed_if_browsers_may_pass_and_reported_otherwise(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with (
@@ -245,6 +249,7 @@ async def test_a_page_that_hangs_the_browser_costs_only_its_time_limit(home: Pat
     assert "The tide comes in." in after.text
 
 
+@pytest.mark.nightly
 async def test_the_command_serves_a_browser_and_ends_it_when_the_host_goes(home: Path):
     async with http_servers.serve_app(build_browser_site()) as url:
         environ = {"HOME": str(home), "PATH": os.environ["PATH"], "OUTRIDER_EGRESS__ALLOW": f'["{url[7:]}"]'}

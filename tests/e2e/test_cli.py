@@ -135,6 +135,7 @@ async def test_fetch_with_a_query_prints_the_passages(home: Path):
     assert "Green tea" not in page["text"]
 
 
+@pytest.mark.nightly
 async def test_fetch_of_a_picture_names_its_file(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         kept = await run_outrider(home, "fetch", f"{url}/dot.png", "--json", **build_reading_environment(url))
@@ -179,6 +180,7 @@ async def test_a_setting_with_an_impossible_folder_is_named_with_its_variable(ho
     assert len(error) < 600
 
 
+@pytest.mark.nightly
 async def test_fetch_of_several_continues_after_a_failure_and_exits_with_one(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         done = await run_outrider(home, "fetch", f"{url}/nowhere", f"{url}/wal", **build_reading_environment(url))
@@ -231,6 +233,7 @@ async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(ho
 @pytest.mark.parametrize(
     "locale", [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("C", "POSIX")), "tr_TR.UTF-8"]
 )
+@pytest.mark.nightly
 async def test_a_strange_locale_changes_nothing(home: Path, locale: str):
     async with http_servers.serve_app(WAL_SITE) as url:
         done = await outrider_anew(
@@ -251,6 +254,7 @@ async def test_bad_settings_are_named_with_their_place(home: Path):
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 async def test_no_command_starts_with_a_settings_file_that_is_not_json(home: Path):
     path = home / ".outrider" / "settings.json"
     path.parent.mkdir()
@@ -356,6 +360,7 @@ async def test_doctor_names_the_models_agents_would_use_and_the_broken_agents(ho
     assert b"sk-secret" not in done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 async def test_doctor_explains_how_to_get_a_model_if_there_is_none(home: Path):
     done = await run_outrider(home, "doctor", OUTRIDER_MODELS__LOCAL="false")
     said = done.stdout.decode()

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.processes import outrider_command
 from support.timeouts import PROCESS_TIMEOUT_S
 
@@ -36,6 +38,7 @@ def test_a_mistyped_command_option_or_number_is_refused_with_what_was_meant(home
         assert (code, meant in said) == (2, True), (words, said)
 
 
+@pytest.mark.nightly
 def test_summaries_of_commands_are_not_cut(home: Path):
     for words in ((), ("browser",), ("agents",), ("content",), ("db",), ("token",), ("workspace",)):
         _, shown, _ = run_command(home, outrider_command.build_command(*words, "--help"))

@@ -96,6 +96,7 @@ async def test_setting_a_value_overridden_by_the_environment_is_announced(home: 
     assert b"the value from the environment is used instead" in done.stderr
 
 
+@pytest.mark.nightly
 async def test_commands_at_the_same_time_do_not_undo_one_another(home: Path):
     hosts = [f"place{number}.example" for number in range(6)]
     async with anyio.create_task_group() as tasks:

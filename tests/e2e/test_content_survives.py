@@ -90,6 +90,7 @@ async def check_database(folder: Path, said: list[dict[str, Any]]) -> None:
     await database.close()
 
 
+@pytest.mark.nightly
 async def test_acknowledged_writes_survive_any_kill_and_the_index_matches(fork_server: ForkServer, tmp_path: Path):
     history: list[dict[str, Any]] = []
     for seed in range(ROUNDS):
@@ -107,6 +108,7 @@ async def test_two_processes_writing_the_same_store_are_killed_without_losses(fo
 
 
 @pytest.mark.parametrize("size", [900_000, 1_700_000])
+@pytest.mark.nightly
 async def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path, size: int):
     command = [sys.executable, PROGRAM, tmp_path, "1", str(size)]
     ended = await anyio.to_thread.run_sync(

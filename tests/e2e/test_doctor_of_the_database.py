@@ -25,6 +25,7 @@ def find_beginning(found: dict[str, dict[str, str]], words: str) -> dict[str, st
     return one
 
 
+@pytest.mark.nightly
 def test_the_doctor_accepts_a_laptop_and_names_the_embedder(home: Path):
     found = run_doctor()
     assert find_beginning(found, "the database has revision")["state"] == "ok"

@@ -124,6 +124,7 @@ async def test_errors_are_json_for_programs_too(home: Path):
     assert json.loads(done.stdout)["error"]["code"] == "not_found"
 
 
+@pytest.mark.nightly
 async def test_a_file_beyond_the_bound_is_refused(home: Path):
     done = await run_extract(home, "-", "--set", "pages.document_max_bytes=1000", stdin=b"x" * 2_000)
     assert done.returncode == 5

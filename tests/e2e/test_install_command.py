@@ -113,6 +113,7 @@ async def test_every_host_gets_a_working_entry_that_can_be_removed_again(home: P
         assert not left.get(key), file
 
 
+@pytest.mark.nightly
 async def test_other_settings_comments_and_line_ends_are_kept(home: Path):
     cases = [
         ("zed", ZED),

@@ -71,6 +71,7 @@ async def test_one_session_is_used_from_terminal_host_and_dashboard(user: tuple[
     assert all(tool in calls.text for tool in ("navigateToUrl", "inputText", "snapshotPage", "clickElement"))
 
 
+@pytest.mark.nightly
 async def test_the_rest_interface_of_the_shared_process_needs_its_token(user: tuple[HostUser, str]):
     person, _ = user
     with anyio.fail_after(LONG_SCENARIO_TIMEOUT_S):

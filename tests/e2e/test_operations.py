@@ -263,6 +263,7 @@ async def subscribe(url: str) -> AsyncGenerator[httpx2.Response]:
         yield stream
 
 
+@pytest.mark.nightly
 async def test_running_calls_finish_after_shutdown_and_streams_are_closed(home: Path):
     # Unless told otherwise, a library cuts streams half a second after the server stops accepting.
     site, answers = Site(late=1.0), list[str]()

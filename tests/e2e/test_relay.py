@@ -135,6 +135,7 @@ async def test_each_host_has_its_own_settings(second_user: HostUser):
     assert facts["hosts"] == 4
 
 
+@pytest.mark.nightly
 async def test_twenty_hosts_that_start_at_once_start_one_process(person: HostUser):
     command = person.build_command("mcp", "--toolsets", "probe")
     with anyio.fail_after(PROCESS_TIMEOUT_S * 2):
@@ -164,6 +165,7 @@ def _two_lines(process: "subprocess.Popen[bytes]") -> list[dict[str, Any]]:
 
 
 @ERAS
+@pytest.mark.nightly
 async def test_a_call_that_only_reads_continues_in_the_next_process_when_the_first_is_killed(
     person: HostUser, mode: str
 ):
@@ -263,6 +265,7 @@ async def test_a_newer_installation_takes_over_and_an_older_one_then_serves_itse
     assert first != second
 
 
+@pytest.mark.nightly
 async def test_an_idle_daemon_ends(person: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters("--set", "daemon_idle_s=0.12")) as client:
@@ -295,6 +298,7 @@ async def test_a_killed_host_cancels_only_its_own_call(second_user: HostUser):
     ("arguments", "environ"),
     [(["--no-daemon"], {}), pytest.param([], {"OUTRIDER_DAEMON": "false"}, marks=pytest.mark.nightly)],
 )
+@pytest.mark.nightly
 async def test_hosts_may_turn_the_shared_process_off(person: HostUser, arguments: list[str], environ: dict[str, str]):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with Client(person.build_host_parameters(*arguments, environ=environ)) as client:
@@ -309,6 +313,7 @@ async def test_hosts_may_turn_the_shared_process_off(person: HostUser, arguments
         *(pytest.param(words, marks=pytest.mark.nightly) for words in (["--nope"], ["--set", "nope=1"])),
     ],
 )
+@pytest.mark.nightly
 async def test_wrong_options_give_the_same_error_with_and_without_the_daemon(
     second_user: HostUser, arguments: list[str]
 ):
@@ -385,6 +390,7 @@ async def test_a_host_gets_its_own_warnings_on_stderr(second_user: HostUser):
     assert b"'keep_days' is ignored" in done.stderr
 
 
+@pytest.mark.nightly
 async def test_megabytes_pass_in_both_directions_and_in_order(second_user: HostUser):
     texts = ["x" * 3_000_000, *(str(number) for number in range(50))]
     heard: list[str] = []
@@ -439,6 +445,7 @@ async def test_keys_of_a_host_are_never_written_to_disk(second_user: HostUser):
     assert not [path for path in kept if b"sesame" in path.read_bytes()]
 
 
+@pytest.mark.nightly
 async def test_other_users_cannot_reach_the_socket(person: HostUser):
     run = person.home / ".outrider" / "run"
     run.mkdir(parents=True)
@@ -463,6 +470,7 @@ async def test_a_run_folder_linked_elsewhere_is_not_used(person: HostUser, tmp_p
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.nightly
 async def test_without_a_socket_file_a_loopback_port_is_opened_with_a_token(person: HostUser):
     (person.home / ".outrider" / "run" / "daemon.sock" / "in the way").mkdir(parents=True)
     with anyio.fail_after(PROCESS_TIMEOUT_S):
@@ -480,6 +488,7 @@ async def test_without_a_socket_file_a_loopback_port_is_opened_with_a_token(pers
             assert (await read_place(client))[0] == process
 
 
+@pytest.mark.nightly
 async def test_a_long_path_works(person: HostUser):
     folder = person.home / ("long" * 20) / ("path" * 20)
     folder.mkdir(parents=True)

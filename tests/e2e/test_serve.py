@@ -75,6 +75,7 @@ async def test_a_port_in_use_is_named(home: Path):
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 async def test_a_killed_process_loses_no_answered_work(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
         url = f"{site}/tea"

@@ -218,6 +218,7 @@ async def test_every_failure_has_an_exit_code_and_a_remedy(terminal: Terminal):
     assert json.loads(as_json.stdout)["error"]["kind"] == "not_found"
 
 
+@pytest.mark.nightly
 async def test_a_shell_completes_commands_tools_and_their_arguments(terminal: Terminal):
     lines = {
         "outrider bro": "browser",

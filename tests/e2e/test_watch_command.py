@@ -48,6 +48,7 @@ def build_environment(home: Path, site: str, hook: str) -> dict[str, str]:
     return {"HOME": str(home), "PATH": os.environ["PATH"]}
 
 
+@pytest.mark.nightly
 async def test_a_server_killed_during_a_check_reports_one_change_once(home: Path, tables: Path):
     asked_again, told = anyio.Event(), anyio.Event()
     looks: list[str] = []

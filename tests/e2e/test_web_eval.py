@@ -476,6 +476,7 @@ async def test_an_unreachable_site_is_a_failure_with_its_reason(home: Path):
     assert read_error(refused)["code"] == "egress"
 
 
+@pytest.mark.nightly
 async def test_nothing_is_lost_when_the_process_ends(home: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with http_servers.serve_app(build_evaluation_site()) as url:

@@ -88,6 +88,7 @@ async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path
         *(pytest.param(name, marks=pytest.mark.nightly) for name in ("consent", "blocked", "redesigned", "sorry")),
     ],
 )
+@pytest.mark.nightly
 async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Path, wall: str):
     async with open_search_app(home) as at:
         at.pages.modes["google"] = wall
@@ -100,6 +101,7 @@ async def test_an_engine_that_shows_no_results_is_followed_by_the_next(home: Pat
     assert at.pages.requested_engines == ["google", "bing", *(["google"] if wall == "redesigned" else []), "bing"]
 
 
+@pytest.mark.nightly
 async def test_if_every_engine_blocks_us_the_error_lists_how_each_did(home: Path):
     async with open_search_app(home) as at:
         at.pages.modes["*"] = "captcha"
@@ -112,6 +114,7 @@ async def test_if_every_engine_blocks_us_the_error_lists_how_each_did(home: Path
     assert outcomes["bing_page"] == outcomes["duckduckgo_page"] == "captcha"
 
 
+@pytest.mark.nightly
 async def test_a_provider_with_a_key_answers_when_no_page_does(home: Path):
     async with open_search_app(home, brave=True) as at:
         at.pages.modes["*"] = "captcha"

@@ -34,6 +34,7 @@ async def press(view: DashboardTab, *keys: str) -> None:
         await view.page.dispatch_key(key)
 
 
+@pytest.mark.nightly
 async def test_a_new_call_appears_without_reloading(office: DashboardSession):
     view = await office.open_tab("/calls")
     await view.evaluate_js("window.kept = true")
@@ -53,6 +54,7 @@ async def test_only_calls_that_match_the_filter_appear(office: DashboardSession)
     assert "unwanted" not in await view.read_text()
 
 
+@pytest.mark.nightly
 async def test_a_lost_connection_is_reported_and_missed_changes_are_loaded(office: DashboardSession):
     view = await office.open_tab("/calls")
     await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
@@ -68,6 +70,7 @@ async def test_a_lost_connection_is_reported_and_missed_changes_are_loaded(offic
     await view.wait_until("document.getElementById('connection').dataset.state === 'live'")
 
 
+@pytest.mark.nightly
 async def test_a_person_drills_down_from_an_error_to_the_call(office: DashboardSession):
     view = await office.open_tab("/calls/errors")
     await view.evaluate_js("document.querySelector('tbody td.num a').click()")
@@ -79,6 +82,7 @@ async def test_a_person_drills_down_from_an_error_to_the_call(office: DashboardS
     assert "Arguments" in await view.read_text()
 
 
+@pytest.mark.nightly
 async def test_hostile_texts_are_shown_as_words(office: DashboardSession):
     for path in ("/calls?q=onerror", "/calls/errors", "/calls/speed", "/"):
         view = await office.open_tab(path)
@@ -89,6 +93,7 @@ async def test_hostile_texts_are_shown_as_words(office: DashboardSession):
     assert "<img src=x onerror" in await view.read_text()
 
 
+@pytest.mark.nightly
 async def test_everything_is_reachable_by_keyboard(office: DashboardSession):
     view = await office.open_tab("/")
     await press(view, "g", "c")
@@ -107,6 +112,7 @@ async def test_everything_is_reachable_by_keyboard(office: DashboardSession):
     assert await view.evaluate_js("document.activeElement.textContent") == "Skip to content"
 
 
+@pytest.mark.nightly
 async def test_the_first_page_is_updated_live(office: DashboardSession):
     view = await office.open_tab("/", size=NARROW_VIEWPORT)
     await view.wait_for_text("Failures")

@@ -99,6 +99,7 @@ async def test_changes_between_a_page_and_its_stream_are_not_missed(app: App, cl
     assert len(listener.heard) == 1
 
 
+@pytest.mark.nightly
 async def test_many_changes_arrive_in_batches_and_none_is_missing(app: App, client: httpx2.AsyncClient):
     listener = Listener(client)
     await listener.listen(0, {"topics": "calls"})

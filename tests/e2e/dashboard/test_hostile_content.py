@@ -104,6 +104,7 @@ def build_hostile_workflow(text: str) -> Workflow:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.nightly
 async def test_lists_show_hostile_names_as_text(view: DashboardTab, canary_server: CanaryServer, section: str):
     links = await check_page_safety(view, f"/library{section}")
     for part in sorted({link for link in links if "after=" in link}):
@@ -112,7 +113,14 @@ async def test_lists_show_hostile_names_as_text(view: DashboardTab, canary_serve
     assert canary_server.requested_paths == []
 
 
-@pytest.mark.parametrize("section", [each for each in SECTIONS if each not in ("", "/states", "/screenshots")])
+@pytest.mark.parametrize(
+    "section",
+    [
+        "/stores",
+        "/files",
+        *(pytest.param(each, marks=pytest.mark.nightly) for each in ("/playbooks", "/plans", "/pages", "/workspaces")),
+    ],
+)
 async def test_pages_show_hostile_content_as_text(view: DashboardTab, canary_server: CanaryServer, section: str):
     links = await check_page_safety(view, f"/library{section}")
     inner = [link for link in dict.fromkeys(links) if link.count("/") > 2 and "?" not in link]

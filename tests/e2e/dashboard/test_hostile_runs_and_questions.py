@@ -87,6 +87,7 @@ def hostile_question(name: str, run: str, text: str, **more: Any) -> dict[str, A
     )
 
 
+@pytest.mark.nightly
 async def test_lists_of_work_show_hostile_text_as_text(office: DashboardSession):
     view = await office.open_tab("/library")
     for path in ("/", "/runs", "/questions", "/calls", "/calls/errors", "/runs?q=script"):
@@ -94,6 +95,7 @@ async def test_lists_of_work_show_hostile_text_as_text(office: DashboardSession)
         assert view.page_errors == [], path
 
 
+@pytest.mark.nightly
 async def test_runs_and_questions_show_hostile_text_as_text(office: DashboardSession, canary_server: CanaryServer):
     view = await office.open_tab("/library")
     for number in range(0, len(hostile_payloads.list_hostile_texts("")), 3):
@@ -117,6 +119,7 @@ async def test_a_live_hostile_call_is_shown_as_text(office: DashboardSession, ca
     assert view.page_errors == []
 
 
+@pytest.mark.nightly
 async def test_a_hostile_page_watched_live_stays_a_picture_and_text(
     office: DashboardSession, canary_server: CanaryServer
 ):

@@ -118,6 +118,7 @@ async def run_waiting_call(dashboard_stage: Stage, tool: str, **arguments: Any) 
         yield answers
 
 
+@pytest.mark.nightly
 async def test_changes_of_the_page_are_shown_live(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     assert "Order form" in await view.read_text()
@@ -224,6 +225,7 @@ async def test_shortcuts_wheel_and_drags_work_as_elsewhere(dashboard_stage: Stag
     await dashboard_stage.inside_until(session, "Number(r.value) > 90")
 
 
+@pytest.mark.nightly
 async def test_f8_leaves_the_picture_and_everything_works_by_keyboard(dashboard_stage: Stage):
     _, view = await dashboard_stage.watch()
     await view.evaluate_js("document.getElementById('take').focus()")
@@ -248,6 +250,7 @@ async def test_reloading_the_dashboard_releases_control(dashboard_stage: Stage):
     assert "a person controlled this session" in format_result_text(again)
 
 
+@pytest.mark.nightly
 async def test_one_person_at_a_time_has_control(dashboard_stage: Stage):
     session, first = await dashboard_stage.watch()
     second = await dashboard_stage.look(session)
@@ -407,6 +410,7 @@ async def test_a_session_of_another_process_names_that_process(dashboard_stage: 
         app.browsers.registry = None
 
 
+@pytest.mark.nightly
 async def test_hostile_titles_addresses_and_arguments_are_only_shown(dashboard_stage: Stage):
     session, view = await dashboard_stage.watch()
     payload = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"

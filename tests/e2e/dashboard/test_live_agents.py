@@ -107,6 +107,7 @@ async def resume_when_told(told: anyio.Event, resume: Callable[[str], Any]) -> N
     resume("a person")
 
 
+@pytest.mark.nightly
 async def test_after_very_long_an_error_names_the_remedy(tmp_path: Path):
     with anyio.fail_after(PAUSE_TEST_TIMEOUT_S):
         async with open_browser_app(tmp_path, park_s=0.1, idle_s=0.2) as at:

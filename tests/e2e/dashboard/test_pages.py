@@ -74,6 +74,7 @@ async def test_every_page_can_be_reached_by_links_and_is_small(office: Dashboard
 @pytest.mark.parametrize(
     ("turn", "size", "dark"), [(0, WIDE_VIEWPORT, False), (1, NARROW_VIEWPORT, True)], ids=["wide light", "narrow dark"]
 )
+@pytest.mark.nightly
 async def test_every_page_is_accessible(
     office: DashboardSession, page_paths: dict[str, str], turn: int, size: tuple[int, int], dark: bool
 ):

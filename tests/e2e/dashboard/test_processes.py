@@ -141,11 +141,11 @@ async def test_if_no_dashboard_runs_the_command_serves_one(home: Path):
     command = outrider_command.build_command("dashboard", "--print")
     with subprocess.Popen(command, env=build_environment(home), cwd=home, stdout=subprocess.PIPE) as process:
         assert process.stdout
-        address = process.stdout.readline().decode().strip()
-        async with httpx2.AsyncClient(headers=HTML, follow_redirects=True) as client:
-            assert (await client.get(address)).status_code == 200
-        process.send_signal(signal.SIGINT)
         try:
+            address = process.stdout.readline().decode().strip()
+            async with httpx2.AsyncClient(headers=HTML, follow_redirects=True) as client:
+                assert (await client.get(address)).status_code == 200
+            process.send_signal(signal.SIGINT)
             process.wait(30)
         finally:
             process.kill()  # a parent that ignores interrupts passes that on to it

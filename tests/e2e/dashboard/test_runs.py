@@ -135,6 +135,7 @@ async def accept_dialogs(view: DashboardTab) -> None:
     view.page.channel.on("Page.javascriptDialogOpening", opening)
 
 
+@pytest.mark.nightly
 async def test_a_run_is_watched_word_by_word_without_loading_the_page_again(dashboard_stage: Stage):
     gate = dashboard_stage.pause("first words")
     view = await dashboard_stage.office.open_tab("/runs")
@@ -186,6 +187,7 @@ async def test_a_call_is_allowed_in_the_dashboard_and_the_host_gets_the_answer(d
     assert view.page_errors == []
 
 
+@pytest.mark.nightly
 async def test_a_call_is_rejected_on_the_runs_own_page_and_the_agent_reads_why(dashboard_stage: Stage):
     await dashboard_stage.begin("asker", "Ask me again", mode="run")
     (asked,) = await Inbox(dashboard_stage.office.app.database).list_open()
@@ -276,6 +278,7 @@ async def test_a_lost_connection_is_restored_without_missing_anything(dashboard_
         assert "speaker is done." in await view.read_text()
 
 
+@pytest.mark.nightly
 async def test_the_address_of_a_step_opens_it_in_a_long_run(dashboard_stage: Stage):
     steps = [build_model_step("run_long", number, f"Saying {number}.") for number in range(1, 90)]
     steps += [build_tool_step("run_long", number, "web_fetch", {"n": number}, "x" * 3_000) for number in range(1, 90)]

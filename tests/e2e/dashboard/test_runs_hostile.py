@@ -188,6 +188,7 @@ async def test_pages_of_runs_show_hostile_text_as_text(office: DashboardSession,
     await office.close_tabs()
 
 
+@pytest.mark.nightly
 async def test_content_inserted_later_is_shown_as_text(office: DashboardSession, canary: CanaryServer):
     view = await office.open_tab("/runs/run_0")
     for text in hostile_payloads.list_hostile_texts(canary.url):

@@ -35,6 +35,7 @@ async def bank(tmp_path: Path) -> AsyncGenerator[tuple[LoopbackApp, dict[str, st
             yield opened, pages
 
 
+@pytest.mark.nightly
 async def test_a_press_stops_if_other_options_are_selected_beside_it(bank: tuple[LoopbackApp, dict[str, str]]):
     shop, pages = bank
     session = (await shop.app.call("createSession", url=f"{shop.site_url}/pay")).data["sessionId"]
@@ -74,6 +75,7 @@ DELIVERY = """<!doctype html><html lang=en><title>Delivery</title><h1>Delivery</
 LATER = "<script>setTimeout(() => speed.add(new Option('Express', '2')), 700)</script>"
 
 
+@pytest.mark.nightly
 async def test_an_option_is_chosen_by_its_label_as_a_person_would(bank: tuple[LoopbackApp, dict[str, str]]):
     shop, pages = bank
     pages["/delivery"] = DELIVERY

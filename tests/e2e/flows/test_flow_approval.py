@@ -180,6 +180,7 @@ async def test_an_unanswered_dialog_stops_the_flow_with_its_own_reason(shopper: 
     assert read_error(again)["code"] == "unexpected_dialog", "the dismissed press is tried again"
 
 
+@pytest.mark.nightly
 async def test_a_dialog_that_was_dismissed_while_recording_is_dismissed_again(shopper: Shopper):
     opened = await shopper.client.call_tool("createSession", {"url": f"{shopper.url}/"})
     session = opened.structured_content["sessionId"]

@@ -122,6 +122,7 @@ async def test_a_flow_saved_by_one_replica_is_listed_run_repaired_and_deleted_by
     assert (await first.call("listFlows")).data["flows"] == []
 
 
+@pytest.mark.nightly
 async def test_callers_may_have_flows_of_the_same_name_and_do_not_see_each_others(team: Team):
     first, second = team.apps
     ann, bob = (Call(workspace="acme", identity=name, grant=Grant("tok")) for name in ("ann", "bob"))
@@ -204,6 +205,7 @@ async def test_the_terminal_moves_flows_between_files_and_rows(team: Team):
     assert team.list_flow_files() == []
 
 
+@pytest.mark.nightly
 async def test_any_remaining_replica_runs_a_schedule(team: Team):
     first, second = team.apps
     await first.call("saveFlow", Call(answer=True), name="order", file=team.order)

@@ -116,6 +116,7 @@ async def test_a_schedule_that_cannot_work_is_refused_with_its_reason(shop: Shop
         await shop.app.call("unscheduleFlow", name="order")
 
 
+@pytest.mark.nightly
 async def test_missed_times_cause_a_single_run_and_only_failures_are_reported(shop: Shop):
     shop.write_flow()
     scheduled = await shop.schedule(timezone="Europe/Berlin", parameters={"name": "Eve"})

@@ -105,6 +105,7 @@ class KillableRun:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
 async def test_killed_runs_continue_and_place_every_order_once(
     kind: str, tmp_path: Path, fork_server: ForkServer, request: pytest.FixtureRequest
 ):
@@ -133,6 +134,7 @@ async def test_killed_runs_continue_and_place_every_order_once(
                 assert site.ordered == expected
 
 
+@pytest.mark.nightly
 async def test_a_press_with_unknown_outcome_is_left_to_a_person(tmp_path: Path, fork_server: ForkServer):
     sqlite.create_migrated_file(tmp_path / ".outrider" / "outrider.db")
     steps = STEPS.partition("        proof")[0]

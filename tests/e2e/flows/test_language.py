@@ -171,6 +171,7 @@ async def test_another_flow_is_run_for_each_row_of_a_parameter(lab: FlowLab):
     assert lab.site.ordered == {"Ada": 1, "Bob": 1, "Cid": 1, "Dan": 1}
 
 
+@pytest.mark.nightly
 async def test_a_run_that_stopped_in_a_loop_continues_there(lab: FlowLab):
     steps = """  - each: people
     steps:

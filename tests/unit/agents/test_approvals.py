@@ -141,6 +141,7 @@ anyio.run(main, *sys.argv[1:])
 """
 
 
+@pytest.mark.nightly
 async def test_one_of_several_processes_that_decide_at_once_wins(questions: Questions, database: Database):
     made = await ask_question(questions)
     path = Path(database.url.split("///", 1)[1])

@@ -77,6 +77,7 @@ async def test_calls_are_in_the_record_of_the_app(pages: Path):
     assert (event.toolset, event.tool, event.outcome) == ("mcp_notes", "notes_look", "ok")
 
 
+@pytest.mark.nightly
 async def test_a_tool_not_marked_read_only_asks_first_and_runs_once(pages: Path):
     async with open_app_with_server(WIPE, pages) as scripted:
         run = await scripted.run_to_end(toolsets=[], mcp=["notes"])

@@ -84,6 +84,7 @@ async def test_progress_reaches_the_caller_in_order_before_the_result():
     assert heard == [(1, 2, "half", {"page": 1}), "a person has paused it", (2, 2, "whole", None)]
 
 
+@pytest.mark.nightly
 async def test_a_caller_that_leaves_cancels_the_remote_call():
     begun, ended = anyio.Event(), anyio.Event()
 

@@ -86,6 +86,7 @@ async def test_the_empty_text_is_kept_and_has_no_lines(address: str, tmp_path: P
         assert (renamed.filename, renamed.version) == ("nothing.txt", 2)
 
 
+@pytest.mark.nightly
 async def test_a_lost_index_is_rebuilt_from_the_rows(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         kept = [await content.add(call, ContentDraft(f"tea number{n}")) for n in range(20)]
@@ -94,6 +95,7 @@ async def test_a_lost_index_is_rebuilt_from_the_rows(address: str, tmp_path: Pat
         assert await search_ids(content, call, "tea") == {each.id for each in kept}
 
 
+@pytest.mark.nightly
 async def test_an_index_picks_up_changes_of_other_processes(address: str, tmp_path: Path, call: Call):
     async with (
         open_stores(address, tmp_path / "one") as one,
@@ -111,6 +113,7 @@ async def test_an_index_picks_up_changes_of_other_processes(address: str, tmp_pa
         assert await search_ids(one, call, "water") == {first.id}
 
 
+@pytest.mark.nightly
 async def test_equal_texts_added_at_once_are_stored_once(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         await content.get_store(call)
@@ -207,6 +210,7 @@ async def test_an_index_of_another_copy_of_the_database_is_rebuilt(tmp_path: Pat
         assert (list(found.postings), found.chunks) == ([], 2)
 
 
+@pytest.mark.nightly
 async def test_ten_megabytes_in_one_line_are_stored_found_and_read_in_part(tmp_path: Path, call: Call):
     address = f"sqlite+aiosqlite:///{tmp_path / 'outrider.db'}"
     text = "head\n" + "some words of no weight. " * 395_000 + "the needle is here\ntail"

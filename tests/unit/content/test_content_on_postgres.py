@@ -65,6 +65,7 @@ async def test_a_text_added_by_one_replica_is_found_by_another_until_it_is_delet
         await replica.close()
 
 
+@pytest.mark.nightly
 async def test_two_replicas_fill_one_store_at_the_same_time(address: str, tmp_path: Path):
     call = Call(session="two")
     replicas = [Replica(address, tmp_path / f"{number}") for number in range(2)]

@@ -102,6 +102,7 @@ async def open_replica(address: str, folder: Path) -> AsyncGenerator[Replica]:
     await replica.database.close()
 
 
+@pytest.mark.nightly
 async def test_a_large_store_is_hidden_before_its_rows_are_deleted(address: str, tmp_path: Path, call: Call):
     async with open_replica(address, tmp_path / "content") as replica:
         content = replica.content

@@ -263,6 +263,7 @@ async def test_a_memory_database_works_like_any_other():
     await database.close()
 
 
+@pytest.mark.nightly
 async def test_many_files_can_be_opened_at_once_in_one_process(tmp_path: Path):
     databases = [Database.from_file(tmp_path / f"{number}.db") for number in range(6)]
     async with anyio.create_task_group() as tasks:

@@ -87,6 +87,7 @@ async def list_verified_tables(work: DatabaseCopy, *, into_existing: bool = Fals
     return [each async for each in work.verify_tables()]
 
 
+@pytest.mark.nightly
 async def test_every_row_of_every_table_survives_the_way_to_postgres_and_back(databases: Make):
     laptop, team, back = databases("sqlite"), databases("postgres"), databases("sqlite")
     await fill_database(laptop)

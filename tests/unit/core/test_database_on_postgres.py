@@ -92,6 +92,7 @@ def end_sessions(server: postgres.PostgresServer, *, state: str = "%") -> None:
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+@pytest.mark.nightly
 async def test_postgres_addresses_are_accepted_in_every_common_scheme(server: postgres.PostgresServer, scheme: str):
     plain = server.create_database().replace("postgresql+psycopg", scheme)
     database = Database(plain)

@@ -37,6 +37,7 @@ else:
 
 
 @pytest.mark.skipif(not find_spec("rapidocr"), reason="needs the extra `ocr`")
+@pytest.mark.nightly
 def test_recognizing_text_writes_no_telemetry(home: Path, tmp_path: Path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(build_scanned_pdf(draw_text(72, 700, "The harbour bell rings at dusk.", size=24)))

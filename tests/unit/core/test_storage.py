@@ -193,6 +193,7 @@ async def test_a_cancelled_save_leaves_no_file_behind(storage: Storage, tmp_path
     await database.close()
 
 
+@pytest.mark.nightly
 async def test_a_large_file_is_never_held_in_memory(s3: object_storage.S3Server):
     command = [sys.executable, "-W", "error", "-c", MEASURED, s3.build_storage_url("measured")]
     ended = await anyio.run_process(command, env=dict(os.environ))

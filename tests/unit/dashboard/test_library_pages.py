@@ -169,6 +169,7 @@ async def test_a_store_is_searched_and_its_passages_are_read_and_saved(library_p
     assert 'filename="kinds.md"' in saved.headers["content-disposition"]
 
 
+@pytest.mark.nightly
 async def test_a_large_text_is_shown_in_small_parts(library_pages: Shelf):
     text = "".join(f"{number} <&\"'>\n" for number in range(40_000))
     key = await save_artifact(library_pages.app, text.encode(), "heavy.txt")

@@ -59,6 +59,7 @@ async def open_databases(address: str, many: int) -> AsyncGenerator[list[Databas
             await one.close()
 
 
+@pytest.mark.nightly
 async def test_one_of_many_simultaneous_answers_wins_and_all_learn_whose(address: str):
     async with open_databases(address, 6) as processes:
         await insert_rows(processes[0], run=[build_run_row("run_1", status="blocked", ended_at=None)])
@@ -178,6 +179,7 @@ async def wait_for_end(made: AgentsApp, run_id: str) -> Any:
     return await made.app.runs.get(run_id)
 
 
+@pytest.mark.nightly
 async def test_answering_all_questions_of_a_child_resumes_the_whole_tree(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
@@ -197,6 +199,7 @@ async def test_answering_all_questions_of_a_child_resumes_the_whole_tree(home: P
     assert "tea" in read["create_goal"]
 
 
+@pytest.mark.nightly
 async def test_a_tree_resumes_only_when_all_its_questions_are_answered(home: Path):
     async with open_scripted_app(home) as made:
         root = await start_run(made)
@@ -208,6 +211,7 @@ async def test_a_tree_resumes_only_when_all_its_questions_are_answered(home: Pat
         assert (await wait_for_end(made, root)).status == "completed"
 
 
+@pytest.mark.nightly
 async def test_a_background_child_resumes_automatically(home: Path):
     script = QUESTION_TURNS | {
         "boss": (ChatTurn("Go.", calls=[("run_clerk", {"query": "both", "mode": "background"})]), ChatTurn("Later."))
@@ -279,6 +283,7 @@ async def test_a_client_that_answers_after_the_dashboard_learns_whose_answer_cou
     assert {(each.question.decision, each.question.decided_by) for each in history} == {("approved", BY)}
 
 
+@pytest.mark.nightly
 async def test_a_dashboard_that_answers_after_a_client_learns_whose_answer_counts(home: Path):
     person = mcp_clients.FormAnswerer(mcp_clients.choose_decision("approved"))
     async with open_scripted_app(home) as made:

@@ -92,6 +92,7 @@ RUN_PATHS = (
 
 
 @pytest.mark.parametrize("path", RUN_PATHS)
+@pytest.mark.nightly
 async def test_pages_use_a_bounded_number_of_statements(dashboard: BusyDashboard, path: str):
     fewest: list[str] = []
     for _ in range(8):  # on a busy machine, background tasks execute their own statements during most of them

@@ -8,6 +8,7 @@ from evals.retrieval.gate import find_failures, find_low_scores
 from evals.retrieval.peers import PUBLISHED_NDCG, list_installed, tokenize
 
 
+@pytest.mark.nightly
 def test_built_in_search_quality_stays_above_its_floors():
     assert find_failures(providers=["builtin"]) == []
 

@@ -72,6 +72,7 @@ def test_empty_author_elements_break_nothing(tag: str):
 
 
 @pytest.mark.parametrize("tag", ["table", "pre", "ul", "dl", "blockquote"])
+@pytest.mark.nightly
 def test_deeply_nested_structures_take_linear_time(tag: str):
     page = f"<{tag}>" * 390 + "<p>The old light</p>" * MANY
     assert extract(page, main=True).text.count("The old light") > MANY / 2

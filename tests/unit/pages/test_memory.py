@@ -23,6 +23,7 @@ print(before, megabytes("VmHWM"), megabytes("VmRSS"))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have nothing to be told")
+@pytest.mark.nightly
 def test_memory_taken_by_a_large_page_is_returned():
     run = subprocess.run(
         [sys.executable, "-c", MEMORY_PROBE], capture_output=True, check=True, timeout=PROCESS_TIMEOUT_S

@@ -184,6 +184,7 @@ async def test_query_words_never_reach_the_shell_or_the_programs_options(tmp_pat
 
 
 @pytest.mark.parametrize(("kind", "code"), [("captcha", "captcha"), ("consent", "consent"), ("blocked", "blocked")])
+@pytest.mark.nightly
 async def test_an_engine_that_blocks_it_is_followed_by_the_next(tmp_path: Path, kind: str, code: str):
     one = install_fake_program(tmp_path, pages=build_pages(google=kind))
     search = open_search(tmp_path, command=str(one))

@@ -86,6 +86,7 @@ async def test_quick_takes_the_first_answer_and_asks_no_other_provider():
 
 @pytest.mark.parametrize("left", FOUR)
 @pytest.mark.parametrize("way", CHAOS)
+@pytest.mark.nightly
 async def test_any_remaining_provider_answers_however_the_others_fail(left, way):
     ways = dict.fromkeys(set(FOUR) - {left}, way)
     async with open_world(modes=ways) as w:

@@ -64,6 +64,7 @@ def pages(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("env", [{}, {"LEGACY": "1"}], ids=["newest", "older"])
+@pytest.mark.nightly
 async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]):
     async with open_servers(notes=build_program_settings(**env)) as remote:
         found = {each.remote_name: each for each in await remote.list_tools("notes")}
@@ -256,6 +257,7 @@ async def test_a_server_that_cannot_be_used_gives_the_reason(
     assert remedy in caught.value.hint
 
 
+@pytest.mark.nightly
 async def test_standard_error_of_a_program_is_logged_without_tokens_and_reported_nowhere_else(
     caplog: pytest.LogCaptureFixture,
 ):

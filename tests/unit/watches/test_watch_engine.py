@@ -97,6 +97,7 @@ async def test_a_page_that_became_empty_counts_as_failed_and_keeps_its_last_text
         assert await engine.look_now(watch) == (None, "")
 
 
+@pytest.mark.nightly
 async def test_many_watches_are_checked_a_few_at_a_time_and_spread(home: Path):
     clock, web = website.FakeClock(), Web()
     async with open_engine(home / "w.db", web, clock, concurrency=3) as engine:

@@ -10,6 +10,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from outrider.core.context import Call
 from outrider.workspace import SessionWorkspaces, WorkspaceSettings
 from outrider.workspace.files import WorkspaceFiles
@@ -34,6 +36,7 @@ while True:
 """
 
 
+@pytest.mark.nightly
 def test_files_are_whole_after_every_kill(tmp_path: Path):
     chance = random.Random(7)
     place = SessionWorkspaces(tmp_path / "spaces", WorkspaceSettings()).ensure_workspace(Call())

@@ -60,6 +60,7 @@ async def only_the_strangers_page_is_left(browsers: Browsers) -> bool:
 
 
 @pytest.mark.parametrize("form", ["ws", "http"])
+@pytest.mark.nightly
 async def test_a_remote_browser_is_used_in_our_own_contexts_and_keeps_running(running_browser, site, tmp_path, form):
     address = f"{form}://127.0.0.1:{running_browser.port}" + (running_browser.path if form == "ws" else "")
     browsers = Browsers(BrowserSettings(cdp_urls=[SecretStr(address)]), site.guard, tmp_path)
@@ -135,6 +136,7 @@ async def test_an_endpoint_on_the_command_line_is_the_users_browser_and_stays(ru
             await watcher.aclose()
 
 
+@pytest.mark.nightly
 async def test_an_endpoint_is_used_with_the_users_sign_ins_if_asked(running_browser, site, tmp_path):
     address = SecretStr(f"http://127.0.0.1:{running_browser.port}")
     for profile, cookie in (("own", ""), ("own", "mine=1"), ("new", "")):

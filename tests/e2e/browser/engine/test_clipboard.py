@@ -1,5 +1,7 @@
 """The browser has one clipboard, but no session may paste what another one has copied."""
 
+import pytest
+
 from outrider.browser.actions.page_tools import get_page_tools
 from outrider.browser.session.session import Session
 
@@ -46,6 +48,7 @@ async def test_a_session_cannot_paste_what_a_script_of_another_has_copied(open_s
     assert await press_in_field(other, "Control+v") == ""
 
 
+@pytest.mark.nightly
 async def test_each_session_pastes_what_it_has_copied_itself(open_session) -> None:
     one, other = await open_session("/form"), await open_session("/form")
     await type_text(one, "mine")

@@ -171,6 +171,7 @@ async def test_a_loop_of_alerts_is_named_within_seconds_and_left_by_navigating(o
         assert (await session.goto(f"{site.here}/article")).title == "On lighthouses"
 
 
+@pytest.mark.nightly
 async def test_an_endlessly_reloading_page_can_be_left(open_session, site):
     """Opening the address that is being reloaded succeeds, too."""
     session = await open_session("/form")
@@ -185,6 +186,7 @@ async def test_an_endlessly_reloading_page_can_be_left(open_session, site):
             assert session.url == f"{site.here}/form"
 
 
+@pytest.mark.nightly
 async def test_calls_fail_at_once_if_their_browser_dies(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
@@ -209,6 +211,7 @@ async def test_calls_fail_at_once_if_their_browser_dies(site, tmp_path):
         await browsers.aclose()
 
 
+@pytest.mark.nightly
 async def test_a_sign_in_survives_the_death_of_the_browser(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
@@ -254,6 +257,7 @@ async def test_an_unresponsive_browser_is_not_waited_for_forever(site, tmp_path)
         os.kill(process.pid, 0)
 
 
+@pytest.mark.nightly
 async def test_a_restarted_network_process_uses_the_proxy_again(site, tmp_path):
     browsers = Browsers(BrowserSettings(), site.guard, tmp_path, warm=0)
     try:
@@ -281,6 +285,7 @@ anyio.run(main)
 """
 
 
+@pytest.mark.nightly
 async def test_a_killed_owner_leaves_no_browser_and_its_profile_is_deleted(temporary):
     environ = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen([sys.executable, "-c", ORPHANS], stdout=subprocess.PIPE, text=True, env=environ) as owner:

@@ -84,6 +84,7 @@ async def test_a_session_without_a_workspace_keeps_no_downloads(open_session, tm
         await session.stage_uploads(["a.txt"])
 
 
+@pytest.mark.nightly
 async def test_a_page_with_endless_downloads_does_not_fill_the_disk(open_session, tmp_path):
     session = await open_session("/downloads")
     script = "() => { setInterval(() => document.querySelector('#report').click(), 5) }"
@@ -163,6 +164,7 @@ async def test_pictures_show_the_viewport_the_page_or_an_element(open_session):
         assert photo.data.startswith(b"\xff\xd8")
 
 
+@pytest.mark.nightly
 async def test_a_picture_of_an_endless_page_is_cut(open_session):
     session = await open_session("/table")
     async with session.acquire_page() as page:

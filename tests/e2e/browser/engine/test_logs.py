@@ -103,6 +103,7 @@ async def test_errors_and_warnings_are_recorded_with_their_call_stacks(open_sess
     assert stacks == {"error": ["inner", "outer"], "log": [], "warning": ["inner", "(anonymous)"], "exception": []}
 
 
+@pytest.mark.nightly
 async def test_the_console_keeps_the_newest_of_very_many(open_session):
     session = await open_session()
     async with session.acquire_page() as page:

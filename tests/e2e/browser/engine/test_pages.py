@@ -233,6 +233,7 @@ WORKERS = {
 
 
 @pytest.mark.parametrize("kind", WORKERS)
+@pytest.mark.nightly
 async def test_workers_of_every_kind_start(open_session, kind):
     session = await open_session()
     async with session.acquire_page() as page:
@@ -255,6 +256,7 @@ async def test_many_calls_at_once_get_their_own_answers(open_session):
         assert got == {number: number * 2 for number in range(100)}
 
 
+@pytest.mark.nightly
 async def test_a_message_of_many_megabytes_passes_both_ways(open_session):
     session = await open_session()
     async with session.acquire_page() as page:

@@ -179,6 +179,7 @@ async def test_a_popup_that_closes_itself_leaves_its_opener_in_front(open_sessio
         assert front is page
 
 
+@pytest.mark.nightly
 async def test_new_tabs_are_counted_from_one(open_session, site):
     session = await open_session("/form")
     there = await session.open_tab(f"{site.here}/article")
@@ -206,6 +207,7 @@ def processes_of(group: int, profile: Path) -> set[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
+@pytest.mark.nightly
 async def test_many_sessions_at_once_leave_no_process_and_no_profile(site, tmp_path, temporary, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     many = Browsers(BrowserSettings(max_sessions=100), site.guard, tmp_path / "data")

@@ -76,6 +76,7 @@ async def close_without_signing_in(session: Session) -> None:
     session.tabs.get_page(1).channel.send_and_forget("Page.close")
 
 
+@pytest.mark.nightly
 async def test_a_sign_in_made_in_the_window_is_saved_and_used_by_sessions(windows, site):
     told: list[float] = []
 
@@ -129,6 +130,7 @@ async def test_a_window_without_any_sign_in_leaves_the_state_unchanged(windows, 
     assert windows.states.load("shop")["origins"][0]["origin"] == site.here
 
 
+@pytest.mark.nightly
 async def test_the_window_starts_with_the_state_saved_under_that_name(windows, site):
     await signing_in(windows, sign_in_as_ada, url=f"{site.here}/login")
     titles: list[str] = []

@@ -21,6 +21,7 @@ async def find_refs(on: FailurePage, name: str) -> list[str]:
     return re.findall(rf'"{name}" (e[a-z]*\d+)', str(await on.snapshotter.take_snapshot("full")))
 
 
+@pytest.mark.nightly
 async def test_an_action_waits_for_a_temporary_cover(visit: OpenFailurePage) -> None:
     cases = {
         "covered for a moment": """<button id=b>B</button><i id=veil style="position: fixed; inset: 0"></i>

@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -99,6 +100,7 @@ def read_refs(text: str) -> list[str]:
 @given(texts=st.lists(HOSTILE, min_size=2, max_size=4))
 @example(texts=list(FORGED))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@pytest.mark.nightly
 async def test_every_readable_reference_belongs_to_exactly_one_element(
     revisit: OpenFailurePage, texts: list[str]
 ) -> None:

@@ -15,6 +15,7 @@ ADD_ROWS = """document.body.innerHTML = '<table>' + Array.from({ length: 34000 }
 FRAMES = "".join(f'<iframe srcdoc="<button>Inner {n}</button>"></iframe>' for n in range(80))
 
 
+@pytest.mark.nightly
 async def test_a_table_of_many_rows_is_read_in_slices(visit: OpenFailurePage) -> None:
     on = await visit("<p>Rows</p>")
     with anyio.fail_after(240):
@@ -41,6 +42,7 @@ async def test_elements_not_read_in_time_are_counted(visit: OpenFailurePage) -> 
     assert (whole.stopped, len(whole.lines), whole.explain_gaps()) == (0, 3_001, "")
 
 
+@pytest.mark.nightly
 async def test_many_frames_are_opened_and_read_or_counted(visit: OpenFailurePage) -> None:
     on = await visit("<button id=b onclick='log.push(1)'>Outer</button><script>log = []</script>" + FRAMES)
     with anyio.fail_after(SCENARIO_TIMEOUT_S):

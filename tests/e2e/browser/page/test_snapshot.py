@@ -459,6 +459,7 @@ async def test_a_page_nested_to_the_browsers_limit_is_read(visit: OpenFailurePag
     assert "bottom" in text
 
 
+@pytest.mark.nightly
 async def test_an_endless_page_is_cut(visit: OpenFailurePage) -> None:
     on = await visit("<div id=d></div>")
     await on.evaluate_js("d.innerHTML = '<i>x </i>'.repeat(100000)")

@@ -86,6 +86,7 @@ async def test_a_picture_reaches_the_model_in_the_form_of_its_api(wire: str):
     assert PICTURE not in json.dumps(run.history), "a run that has ended keeps no pictures"
 
 
+@pytest.mark.nightly
 async def test_a_model_without_vision_gets_a_note_in_place_of_the_picture():
     for wire in API_FORMATS:
         async with open_scripted_app(DRAW_AND_ANSWER, wire) as scripted:
@@ -110,6 +111,7 @@ async def test_a_fallback_that_sees_no_pictures_continues_without_them():
     assert "this model does not see pictures" in blind.text
 
 
+@pytest.mark.nightly
 async def test_old_pictures_are_dropped_in_batches_and_the_newest_are_shown():
     draws = [ModelTurn(calls=[("draw", {"shade": shade})]) for shade in range(17)]
     async with open_scripted_app(play_turns(*draws, ModelTurn(text="Done.")), "anthropic") as scripted:

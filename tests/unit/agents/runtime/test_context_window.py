@@ -76,6 +76,7 @@ def list_calls_and_results(asked: ScriptedRequest) -> tuple[list[str], list[str]
 
 
 @pytest.mark.parametrize("wire", ["chat", "anthropic"])
+@pytest.mark.nightly
 async def test_a_long_run_stays_below_its_limit_and_ends_normally(wire: str):
     async with open_scripted_app(read_pages(), wire) as scripted:
         run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT})
@@ -99,6 +100,7 @@ async def test_removed_results_can_still_be_cited():
     assert set(run.citations) == {f"p{number:02}" for number in range(1, PAGE_COUNT + 1)}
 
 
+@pytest.mark.nightly
 async def test_old_results_are_removed_before_anything_is_summarised():
     async with open_scripted_app(read_pages(5)) as scripted:
         await scripted.run_to_end(budgets={"context": LIMIT})
@@ -107,6 +109,7 @@ async def test_old_results_are_removed_before_anything_is_summarised():
     assert "Page 5 ends." in scripted.model_server.requests[-1].text
 
 
+@pytest.mark.nightly
 async def test_the_model_summarises_the_middle_once_removing_results_is_not_enough():
     async with open_scripted_app(read_pages(30)) as scripted:
         run = await scripted.run_to_end("Read about tea.", budgets={"context": LIMIT, "steps": 100})
@@ -145,6 +148,7 @@ async def test_the_next_question_of_a_conversation_starts_from_the_shortened_his
     assert FINDINGS in second.text
 
 
+@pytest.mark.nightly
 async def test_a_run_that_another_worker_takes_up_is_not_summarised_a_second_time():
     reached, gate = anyio.Event(), anyio.Event()
     play, budgets = read_pages(40), {"context": LIMIT, "steps": 100}

@@ -26,6 +26,7 @@ async def test_transient_failures_are_retried(fault: ModelTurn):
     "fault",
     [ModelTurn(status=401), ModelTurn(status=500), ModelTurn(garbage=True), ModelTurn(cut_off=True, text="x" * 50)],
 )
+@pytest.mark.nightly
 async def test_the_next_model_of_the_chain_replaces_a_failing_one(fault: ModelTurn):
     def play(asked: ScriptedRequest) -> ModelTurn:
         return fault if asked.body["model"] == "bad" else ModelTurn(text="From the other.")

@@ -48,6 +48,7 @@ async def test_creating_tables_waits_for_an_open_transaction_without_blocking_th
     await database.close()
 
 
+@pytest.mark.nightly
 async def test_a_replica_without_schema_rights_works_after_an_administrators_migration(
     server: postgres.PostgresServer,
 ):
@@ -66,6 +67,7 @@ async def test_a_replica_without_schema_rights_works_after_an_administrators_mig
     assert server.run_sql("SELECT count(*) FROM dbos.workflow_status", name) == "1"
 
 
+@pytest.mark.nightly
 async def test_the_engines_records_of_old_attempts_are_deleted_and_active_ones_kept(
     server: postgres.PostgresServer,
 ):

@@ -301,6 +301,7 @@ async def test_pages_linked_from_a_failing_page_are_not_reported_as_gone():
     assert (well["/boats/tern"], well["/boats/tern/log"]) == ("same", "same")
 
 
+@pytest.mark.nightly
 async def test_a_page_unfinished_at_the_time_limit_is_left_to_the_next_call():
     long = SiteAnswer("<title>Long</title><a href=/boats>Boats</a>" + "<p>Tides come and go, so do boats.</p>" * 60_000)
     async with open_crawler({"/": long, "/boats": build_page("Boats")}) as here:

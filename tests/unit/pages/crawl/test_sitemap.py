@@ -18,6 +18,7 @@ XML = HEAD + b"<url><loc>http://a.example/c</loc></url>" * 60_000
 
 
 @pytest.mark.parametrize("body", [PLAIN_SITEMAP, XML, gzip.compress(PLAIN_SITEMAP), gzip.compress(XML)])
+@pytest.mark.nightly
 def test_as_many_pages_are_read_as_the_protocol_allows(body: bytes):
     pages, sitemaps = parse_sitemap(iter_unpacked(body))
     assert (len(pages), {page.url for page in pages}, sitemaps) == (50_000, {"http://a.example/c"}, [])

@@ -94,6 +94,7 @@ def test_the_first_slot_of_a_name_gets_all_its_content():
     )
 
 
+@pytest.mark.nightly
 def test_many_slots_and_rules_cost_bounded_work():
     rules = "<style>" + ":host{" * 200_000 + "</style>"
     page = declare(rules + "<slot></slot>" * 5_000, "<b>y</b>" * 5_000)  # work that grows faster takes a minute

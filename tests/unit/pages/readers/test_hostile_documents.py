@@ -68,6 +68,7 @@ def test_invalid_xml_and_entity_declarations_are_refused(kind: str, content: str
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)
+@pytest.mark.nightly
 def test_an_archive_that_unpacks_beyond_the_bound_is_refused(kind: str):
     bomb = b"<a>" + b" " * (65 << 20) + b"</a>"
     assert read_outcome(replace_member(KINDS[kind], MAIN[kind], bomb), f"x.{kind}") == "too_large"
