@@ -172,6 +172,7 @@ async def test_a_model_interrupted_by_a_dying_worker_is_asked_again(home: Path, 
     assert (run.status, run.answer, len(server.requests)) == ("completed", "Whole.", 2)
 
 
+@pytest.mark.nightly
 async def test_a_blocked_run_is_decided_and_resumed_by_other_processes(home: Path, workers: Start, database: str):
     turns = play_turns(ModelTurn(calls=[("note", {"text": "a"}), ("send", {"text": "b"})]), ModelTurn(text="Sent."))
     async with serve_model(turns) as (url, _server):

@@ -203,6 +203,7 @@ async def test_fetch_of_a_private_address_is_refused_with_five(home: Path):
     assert b"--set 'egress.allow=127.0.0.1:9'" in done.stderr
 
 
+@pytest.mark.nightly
 async def test_following_the_command_in_a_refusal_allows_the_address(home: Path):
     async with http_servers.serve_app(WAL_SITE) as url:
         refused = await run_outrider(home, "fetch", f"{url}/wal")
@@ -213,6 +214,7 @@ async def test_following_the_command_in_a_refusal_allows_the_address(home: Path)
         assert (await run_outrider(home, "fetch", f"{url}/wal")).returncode == 0
 
 
+@pytest.mark.nightly
 async def test_a_page_in_the_cache_is_refused_once_the_rules_deny_its_address(home: Path):
     local = {"OUTRIDER_SEARCH__KEYLESS": "false", "OUTRIDER_SEARCH__ORDER": "local"}
     async with http_servers.serve_app(WAL_SITE) as url:
@@ -298,6 +300,7 @@ async def test_an_unknown_toolset_is_answered_with_the_existing_ones(home: Path)
     assert b"web_search_browse" in done.stderr
 
 
+@pytest.mark.nightly
 async def test_doctor_names_what_is_missing_and_the_remedy(home: Path):
     done = await run_outrider(home, "doctor")
     said = done.stdout.decode()

@@ -180,6 +180,7 @@ async def test_an_agents_model_and_tool_spans_belong_to_the_call_that_started_it
     assert {"POST", "tool run_reader", "agent reader", "chat scripted", "tool web_fetch", "HTTP GET"} <= trace
 
 
+@pytest.mark.nightly
 async def test_metrics_count_calls_by_tool_and_outcome(home: Path):
     async with (
         serve_reading_server(home, "telemetry.metrics=127.0.0.1:0") as (served, pages),

@@ -348,6 +348,7 @@ async def test_output_printed_by_libraries_does_not_reach_the_host(second_user: 
 
 
 @pytest.mark.parametrize("arguments", [[], ["--no-daemon"]])
+@pytest.mark.nightly
 async def test_every_request_is_answered_even_if_a_host_only_writes(second_user: HostUser, arguments: list[str]):
     read = encode_messages([{"method": "notifications/cancelled", "params": {"requestId": {"nested": [1]}}}])
     calls = [
@@ -516,6 +517,7 @@ async def test_the_command_shows_and_ends_the_process_and_hosts_continue_with_a_
             assert (await read_place(client))[0] != process
 
 
+@pytest.mark.nightly
 async def test_a_process_whose_only_host_was_refused_ends_soon(person: HostUser):
     settings = person.home / ".outrider" / "settings.json"
     settings.parent.mkdir(exist_ok=True)

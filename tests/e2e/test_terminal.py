@@ -44,6 +44,7 @@ async def terminal(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[T
         )
 
 
+@pytest.mark.nightly
 async def test_a_page_opened_on_the_terminal_is_filled_in_by_a_host(terminal: Terminal):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         opened = await terminal.read("browser", "open", f"{terminal.site_url}/form")

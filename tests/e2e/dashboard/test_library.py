@@ -118,6 +118,7 @@ async def test_a_screenshot_is_found_in_the_gallery_and_opened(reader: Reader):
     await reader.office.close_tabs()
 
 
+@pytest.mark.nightly
 async def test_a_store_is_searched_and_the_passage_is_read(reader: Reader):
     text = "\n\n".join(f"# Chapter {number}\n\nHere leaves of sort {number} are sorted." for number in range(30))
     made = await reader.call("createStore", name="Handbook")

@@ -41,6 +41,7 @@ async def pages(tmp_path: Path) -> AsyncGenerator[Callable[[str], Awaitable[str]
             await server.aclose()
 
 
+@pytest.mark.nightly
 async def test_flows_their_versions_and_each_step_of_a_run_are_shown(pages: Callable[[str], Awaitable[str]]):
     empty, _ = await pages("/flows"), await pages(RUN)
     listed, flow = await pages("/flows"), await pages("/flows/order-tea")

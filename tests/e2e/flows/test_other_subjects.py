@@ -102,6 +102,7 @@ async def test_a_press_stops_if_the_page_is_about_something_else(site: tuple[Loo
         assert (complaint in ended) if complaint else ("succeeded: 2 steps" in ended), (new, ended)
 
 
+@pytest.mark.nightly
 async def test_a_row_is_found_in_a_virtualized_list(site: tuple[LoopbackApp, dict[str, str]]):
     shop, pages = site
     pages["/people"] = show(PEOPLE)

@@ -381,6 +381,7 @@ async def test_files_are_uploaded_to_the_element_that_opens_a_chooser(visit: Ope
         '<div id=it role=checkbox tabindex=0 onclick="pressed()">Public</div>',
     ],
 )
+@pytest.mark.nightly
 async def test_a_control_that_clearly_opens_no_chooser_is_not_pressed_to_upload(
     visit: OpenFailurePage, tmp_path: Path, control: str
 ) -> None:
