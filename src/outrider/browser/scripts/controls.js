@@ -166,13 +166,16 @@ function isHiddenFileField(element, style) {
   return style.display === "none" || !isControlShown(element) || style.opacity === "0";
 }
 
-// Its name is as hidden as the field, except for a label that is written with the field.
+// A name without size is as hidden as the field. A transparent field of some size lies over what a reader sees.
 function emitHiddenFileField(element, out) {
   if (out.view && out.view.skips(element)) return;
-  const label = isControlShown(element) && [...element.labels].find(isVisible);
+  const isPlaced = isControlShown(element);
+  const label = isPlaced && [...element.labels].find(isVisible);
   if (out.muted > (label && containsNode(label, element) ? 1 : 0)) return;
   const name = computeName(element);
-  const shown = label && !isLabelOverridden(element, label) ? quote(name) : hintFromAttributes(element);
+  const isLabelled = label && !isLabelOverridden(element, label);
+  const isNamed = isLabelled || (isPlaced && name !== "" && name.length <= MAX_SCREEN_READER_CHARS);
+  const shown = isNamed ? quote(name) : hintFromAttributes(element);
   out.item(`file ${shown} ${out.refer(element)} hidden${formatStates(element, "file")}`);
 }
 
@@ -180,7 +183,7 @@ function emitHiddenFileField(element, out) {
 function holdsControls(element, except = null) {
   const isShown = (each) => each !== except && (each.type === "file" || checkVisibilityOf(each));
   for (const each of selectAll(element, ACTIONABLE_SELECTOR)) if (isShown(each)) return true;
-  return hasActionableThroughSlots(element, (each) => each !== except && matchesSelector(each, ACTIONABLE_SELECTOR));
+  return hasActionableThroughSlots(element, (each) => matchesSelector(each, ACTIONABLE_SELECTOR) && isShown(each));
 }
 
 function emitEditor(element, out, role) {

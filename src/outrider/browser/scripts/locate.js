@@ -105,7 +105,7 @@ function choosePressTarget(element, action) {
   if (isHiddenField(element)) return findStandIn(element) || element;
   const around = findPressedHost(element) || findPressedBox(element);
   if (around) return around;
-  if (tagOf(element) === "button") return findDrawingLabel(element) || (action === "drag" && findHandle(element)) || element;
+  if (tagOf(element) === "button") return findDrawingLabel(element) || findFilledItem(element) || (action === "drag" && findHandle(element)) || element;
   if (action === "drag") return findHandle(element) || element;
   if (tagOf(element) === "select" && (action === "select" || action === "fill")) return findListDrawing(element) || element;
   if (action === "fill" || !element.labels || (element.type !== "checkbox" && element.type !== "radio" && element.type !== "file")) return element;
@@ -130,6 +130,16 @@ function findListDrawing(select) {
 function findDrawingLabel(button) {
   if (isVisible(button) && !findTransparentAncestor(button)) return null;
   return [...button.labels].find((label) => isVisible(label) && (containsNode(label, button) || !isVisible(button)));
+}
+
+const MIN_FILLED_SHARE = 0.9;
+
+// An item of a list may listen for presses and hold a transparent button of its own size, for keys and screen readers.
+function findFilledItem(button) {
+  const item = parentElementOf(button);
+  if (item === null || getComputedStyle(button).opacity !== "0" || !listeningElements.has(item) || !isVisible(item)) return null;
+  const [{ width, height }, box] = [rectOf(button), rectOf(item)];
+  return width * height >= MIN_FILLED_SHARE * box.width * box.height && !findTransparentAncestor(item) ? item : null;
 }
 
 const MAX_HANDLE_SHARE = 0.25;

@@ -152,7 +152,8 @@ function readShownChild(child, depth) {
 function mayShowMore(element) {
   if (GIVEN_NAME_ATTRIBUTES.some((name) => hasAttribute(element, name)) || element.labels?.length) return true;
   if (hasPaintedElements && (paintedElements.has(element) || [...element.getElementsByTagName("*")].some((each) => paintedElements.has(each)))) return true;
-  return firstElementOf(element) !== null && selectFirst(element, "[aria-hidden=true],[aria-label]") !== null;
+  if (crossesShadow(element)) return true;
+  return firstElementOf(element) !== null && selectFirst(element, "[aria-hidden=true],[aria-label],[aria-labelledby]") !== null;
 }
 
 const GIVEN_NAME_ATTRIBUTES = ["aria-label", "aria-labelledby", "title", "aria-valuenow"];

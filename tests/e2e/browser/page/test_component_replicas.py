@@ -513,6 +513,16 @@ async def test_a_transparent_file_field_has_the_name_of_the_label_beside_it(visi
     await find_ref(on, '^file "Papers" REF hidden$')
 
 
+async def test_a_transparent_file_field_over_its_drop_area_keeps_its_name(visit: OpenFailurePage) -> None:
+    field = "<input type=file aria-label={0} style='position: absolute; inset: 0; opacity: 0{1}'>"
+    on = await visit(
+        f"""<div style="position: relative; height: 60px">{field.format("Photos", "")}Drop files here</div>
+        <div style="position: relative; height: 60px">{field.format("Spy", "; width: 0; height: 0")}</div>"""
+    )
+    await find_ref(on, '^file "Photos" REF hidden')
+    assert "Spy" not in (await on.snapshotter.take_snapshot("full")).piece.text
+
+
 async def test_stars_over_clipped_radio_buttons_have_one_reference_each(visit: OpenFailurePage) -> None:
     star = f"""<div class=star style="display: inline-block; width: 20px; height: 20px"><span style="{CLIPPED}">
         <input type=radio name=stars aria-label="{{0}}"></span><svg width=20 height=20></svg></div>"""
@@ -661,3 +671,50 @@ async def test_a_sign_that_opens_a_list_is_pressed_as_a_key(visit: OpenFailurePa
     on = await visit("""<input aria-label=Comment onkeyup="log.push(event.key)"><script>log = []</script>""")
     await on.forms.type(await find_ref(on, 'textbox "Comment" REF'), "hi @")
     assert await on.read_log() == ["@"]
+
+
+async def test_an_item_is_pressed_through_the_transparent_button_that_fills_it(visit: OpenFailurePage) -> None:
+    item = """<div class=item onclick="log.push('{0}')"><button aria-label="View {0}"></button>
+        <div class=content><input type=checkbox aria-label="Select {0}"
+        onclick="event.stopPropagation(); log.push('ticked')"> {0}</div></div>"""
+    on = await visit(
+        f"""<style>.item {{ position: relative; width: 300px }}
+        .content {{ position: relative; z-index: 2; height: 40px }}
+        .item button {{ position: absolute; inset: 0; width: 100%; opacity: 0 }}</style>
+        {item.format("Ann")}{item.format("Bob")}
+        <div onclick="log.push('row')" style="width: 300px">Row
+        <button aria-label=Erase style="opacity: 0">x</button></div>
+        <script>log = []</script>"""
+    )
+    outcome = await on.pointer.click(await find_ref(on, 'button "View Bob" REF'))
+    assert " drawn as <div.item>" in outcome.element
+    with pytest.raises(OutriderError, match="opacity: 0"):
+        await on.pointer.click("button=Erase")
+    assert await on.read_log() == ["Bob"]
+
+
+COMPONENTS = """<script>
+    const define = (tag, html) => customElements.define(tag, class extends HTMLElement {
+      constructor() { super(); this.attachShadow({ mode: "open" }).innerHTML = html; } });
+    define("x-panels", "<div tabindex=0><slot></slot></div>");
+    define("x-item", "<slot></slot><div style='display: none'><slot name=submenu></slot></div>");
+    </script>"""
+
+
+async def test_a_focusable_box_around_a_named_panel_shows_the_text_of_the_panel(visit: OpenFailurePage) -> None:
+    panel = "<div role=tabpanel aria-labelledby=tab>{0}</div>"
+    on = await visit(
+        f"""<b id=tab>Payment</b><x-panels>{panel.format("Slotted text")}</x-panels>
+        <div tabindex=0>{panel.format("Plain text")}</div>{COMPONENTS}"""
+    )
+    text = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert "Slotted text" in text
+    assert "Plain text" in text
+
+
+async def test_an_item_with_a_closed_submenu_in_a_slot_keeps_its_name(visit: OpenFailurePage) -> None:
+    on = await visit(
+        f"""<x-item role=menuitem tabindex=0>Share<div slot=submenu><x-item role=menuitem tabindex=0>By mail</x-item>
+        </div></x-item>{COMPONENTS}"""
+    )
+    await find_ref(on, '^menuitem "Share" REF$')
