@@ -2,7 +2,9 @@
 
 const NATIVE_CONTROLS = new Set(["button", "select", "textarea", "summary"]);
 const HANDLER_ATTRIBUTES = ["onclick", "onmousedown", "onmouseup", "onpointerdown", "ondblclick", "ontouchstart"];
+const SELECTABLE_SELECTOR = "div[aria-selected]:not([role])";
 const ACTIONABLE_SELECTOR =
+  `${SELECTABLE_SELECTOR},` +
   "a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],[role=checkbox],[role=radio]," +
   "[role=tab],[role=menuitem],[role=option],[role=switch],[role=textbox],[role=combobox],[role=treeitem],[role=slider],[tabindex]:not([tabindex='-1']:empty,[tabindex='-1'][role=none]),[contenteditable]";
 
@@ -21,6 +23,8 @@ function whyActionable(element, role, style, parentContext) {
   if (listeningElements.has(element)) return coversPage(element) || framesOneControl(element) || framesOneToggle(element, role) || (role === "" && framesOneText(element)) ? "" : "handler";
   if (hoverOpeners.has(element)) return "hover";
   if (hasListeningElements && GRID_CELL_ROLES.has(role) && style.display !== "contents" && isInListeningGrid(element)) return framesOneText(element) || holdsOnlyControls(element) ? "" : "handler";
+  if (hasListeningElements && TABLE_CELL_ROLES.has(role) && isInSpreadsheet(element, style)) return framesOneText(element) || holdsOnlyControls(element) ? "" : "handler";
+  if (hasListeningElements && matchesSelector(element, SELECTABLE_SELECTOR) && isBelow(element, (box) => listeningElements.has(box))) return "handler";
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
@@ -127,6 +131,21 @@ function isInListeningGrid(cell) {
     if (listeningElements.has(box)) return true;
     level += containsNode(box, grid) ? 1 : 0;
   }
+  return false;
+}
+
+const TABLE_CELL_ROLES = new Set(["cell", "columnheader", "rowheader"]);
+
+// Spreadsheets in plain tables turn off the selection of their text, because a press selects the cell. A box around the
+// table listens, or takes the keys.
+function isInSpreadsheet(cell, style) {
+  if (style.userSelect !== "none" || textContentOf(cell).trim() === "") return false;
+  return isBelow(closestOf(cell, "table"), (box) => listeningElements.has(box) || (box.tabIndex >= 0 && hasAttribute(box, "tabindex")));
+}
+
+function isBelow(element, isSought) {
+  let box = element;
+  for (let level = 0; box !== null && level < MAX_GRID_LEVELS; level++, box = parentElementOf(box)) if (isSought(box)) return true;
   return false;
 }
 

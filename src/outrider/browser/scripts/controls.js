@@ -129,7 +129,8 @@ function emitField(element, out, style, role) {
 // Task lists and embedded parts of an edited text are separate controls; its links are text.
 function emitControlsInText(editor, out) {
   const hasControlRole = (each) => LEAF_ROLES.has(computeRole(each)) || FIELD_ROLES.has(computeRole(each));
-  const controls = [...selectAll(editor, ACTIONABLE_SELECTOR)].filter((each) => isVisible(each) && !each.isContentEditable && hasControlRole(each));
+  const isPressed = (each) => listeningElements.has(each) && !hasActionableInside(each);
+  const controls = [...selectAll(editor, ACTIONABLE_SELECTOR)].filter((each) => isVisible(each) && !each.isContentEditable && (hasControlRole(each) || isPressed(each)));
   const emit = (each) => emitActionable(each, out, getComputedStyle(each), computeRole(each), "native");
   if (controls.length) out.nested(() => controls.forEach(emit));
 }

@@ -718,3 +718,13 @@ async def test_an_item_with_a_closed_submenu_in_a_slot_keeps_its_name(visit: Ope
         </div></x-item>{COMPONENTS}"""
     )
     await find_ref(on, '^menuitem "Share" REF$')
+
+
+async def test_parts_of_an_edited_text_that_listen_have_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div contenteditable role=textbox aria-label=Notes><p><span class=tick contenteditable=false
+        onpointerdown="log.push('ticked')">☐</span> Buy milk</p></div>
+        <script>log = []; document.querySelector(".tick").addEventListener("click", () => {})</script>"""
+    )
+    await on.pointer.click(await find_ref(on, r"span \.tick REF"))
+    assert await on.read_log() == ["ticked"]

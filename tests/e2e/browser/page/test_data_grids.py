@@ -133,3 +133,27 @@ async def test_a_drag_that_moves_nothing_says_so(visit: OpenFailurePage) -> None
     on = await visit("<ul><li><i onmousedown='1'>Alpha</i></li><li><i onmousedown='1'>Beta</i></li></ul>")
     outcome = await on.pointer.drag(await find_ref(on, "<Alpha REF>"), await find_ref(on, "<Beta REF>"))
     assert outcome.note == "no element of the page has changed"
+
+
+async def test_cells_of_a_plain_table_whose_text_cannot_be_selected_have_references(visit: OpenFailurePage) -> None:
+    table = "<table style='user-select: {0}'><tr><td>{1}</td><td></td></tr></table>"
+    on = await visit(
+        f"""<div id=listens>{table.format("none", "Jane")}</div>
+        <div tabindex=0>{table.format("none", "Jazz")}</div>
+        <div id=prose>{table.format("text", "Words")}</div>{table.format("none", "Free")}<script>log = [];
+        for (const box of [listens, prose]) box.onclick = (event) => log.push(event.target.innerText)</script>"""
+    )
+    assert re.findall(r"<(\w+) e\d+>", await read_outline(on)) == ["Jane", "Jazz"]
+    await on.pointer.click(await find_ref(on, "<Jane REF>"))
+    assert await on.read_log() == ["Jane"]
+
+
+async def test_items_of_a_calendar_that_can_be_selected_have_references(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<div id=calendar aria-label="13 April"><div><div class=event aria-label=Standup aria-selected=false>
+        <div>09:00</div><div>Standup</div></div></div></div><div aria-selected=false>Far away</div>
+        <script>log = []; calendar.onclick = (event) => log.push(event.target.closest(".event").ariaLabel)</script>"""
+    )
+    assert "\nFar away" in await read_outline(on)
+    await on.pointer.click(await find_ref(on, "<Standup REF> 09:00"))
+    assert await on.read_log() == ["Standup"]
