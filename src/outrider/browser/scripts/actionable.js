@@ -28,6 +28,7 @@ function whyActionable(element, role, style, parentContext) {
   if (tag === "canvas") return isVisible(element) ? "drawing" : "";
   if (hasListeningElements && isItemOfListeningBox(element, tag)) return "handler";
   if (tag === "label" && hasListeningElements) return isFreeLabel(element) ? "handler" : "";
+  if (hasListeningElements && style.userSelect === "none" && isLitItem(element)) return "handler";
   const isPressed = pressedByHover.has(element) ? !pressedByHover.has(parentElementOf(element)) : style.cursor === "pointer";
   return isPressed && tag !== "label" && parentContext.cursor !== "pointer" && !isLabelOfControl(element) ? "cursor" : "";
 }
@@ -141,6 +142,13 @@ const TABLE_CELL_ROLES = new Set(["cell", "columnheader", "rowheader"]);
 function isInSpreadsheet(cell, style) {
   if (style.userSelect !== "none" || textContentOf(cell).trim() === "") return false;
   return isBelow(closestOf(cell, "table"), (box) => listeningElements.has(box) || (box.tabIndex >= 0 && hasAttribute(box, "tabindex")));
+}
+
+// Calendars and menus without roles listen on a box around their days and items, and light up the one under the pointer.
+function isLitItem(element) {
+  if (!isBelow(element, (box) => listeningElements.has(box)) || !isLitByHover(element)) return false;
+  if (TABLE_PART_TAGS.has(tagOf(element)) || hasManyParts(element)) return false;
+  return textContentOf(element).trim() !== "" && !hasActionableInside(element);
 }
 
 function isBelow(element, isSought) {

@@ -232,7 +232,8 @@ function isStructured(element, role) {
 function hasPointerInside(element) {
   const parts = element.getElementsByTagName("*");
   if (parts.length > MAX_SEARCHED_ELEMENTS || getComputedStyle(element).cursor === "pointer") return false;
-  return [...parts].some((each) => (pressedByHover.has(each) || getComputedStyle(each).cursor === "pointer") && isVisible(each));
+  const isPressed = (each, style) => pressedByHover.has(each) || style.cursor === "pointer" || (style.userSelect === "none" && isLitItem(each));
+  return [...parts].some((each) => isPressed(each, getComputedStyle(each)) && isVisible(each));
 }
 
 const SPREAD_ROLES = new Set(["row", "table", "grid", "treegrid"]);

@@ -200,8 +200,10 @@ function collectEvidence(element) {
   };
 }
 
+// Scrolling brings no press to an element that lets them through, and closes pop-ups.
 function findReachablePoint(element) {
-  return findPoint(element) || scrollToPoint(element) || explainUnreachable(element);
+  const scrolls = getComputedStyle(element).pointerEvents !== "none";
+  return findPoint(element) || (scrolls && scrollToPoint(element)) || explainUnreachable(element);
 }
 
 // Checks a point that the caller chose, in pixels from the element's top left corner.

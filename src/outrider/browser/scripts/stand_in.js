@@ -33,10 +33,20 @@ function findStandIn(field, { reach = true } = {}) {
 // field.
 function findPressedBox(field) {
   const role = computeRole(field);
-  if (!STAND_IN_ROLES.has(role) || getComputedStyle(field).pointerEvents !== "none") return null;
+  if (getComputedStyle(field).pointerEvents !== "none") return null;
+  if (isToggle(field)) return findPressedItem(field);
+  if (!STAND_IN_ROLES.has(role)) return null;
   const box = findStandIn(field);
   const owner = box && findClosest(box, (each) => listeningElements.has(each) || attributeOf(each, "role") === role);
   return owner && !listOtherControls(owner, field).some((each) => FIELD_ROLES.has(computeRole(each))) ? box : null;
+}
+
+const TICKED_ITEM_ROLES = new Set(["option", "treeitem", "menuitem", "menuitemcheckbox", "menuitemradio", "cell", "gridcell"]);
+
+// Lists and tables draw a check box in an item that takes the presses.
+function findPressedItem(toggle) {
+  const item = findClosest(toggle, (each) => TICKED_ITEM_ROLES.has(computeRole(each)));
+  return item && getComputedStyle(item).pointerEvents !== "none" && !listOtherControls(item, toggle).length ? item : null;
 }
 
 // The label next to a hidden check box draws it even if it names no control, if the page listens on it.

@@ -5,23 +5,39 @@ const paintedElements = new WeakSet();
 const hoverOpeners = new WeakSet();
 let searchedRoots = new WeakSet();
 let pressedByHover = new WeakSet(); // the cursor becomes a hand over them
+let litRules = []; // of what changes its background under the pointer
+let litElements = null;
 let hasPaintedElements = false;
 
 // Elements come and go, so a root is searched again for each outline; the rules of a sheet are kept.
 function forgetStyledElements() {
   searchedRoots = new WeakSet();
   pressedByHover = new WeakSet();
+  litRules = [];
+  litElements = null;
 }
 
 function searchStyledElements(root) {
   if (searchedRoots.has(root)) return;
   searchedRoots.add(root);
   for (const sheet of [...root.styleSheets, ...root.adoptedStyleSheets]) {
-    const { painted, hover, pressed } = findRules(sheet);
+    const { painted, hover, pressed, lit } = findRules(sheet);
+    for (const selector of lit) litRules.push({ root, selector });
     for (const selector of painted) for (const element of queryLoosely(root, selector)) addPainted(element);
     for (const selector of pressed) for (const element of queryLoosely(root, selector)) pressedByHover.add(element);
     for (const rule of hover) for (const element of queryLoosely(root, rule.hidden)) addHoverOpener(element, rule.opener);
   }
+}
+
+const MAX_LIT_RULES = 300;
+
+// The style sheets of some pages have such a rule for each class, so they are only searched if an element needs it.
+function isLitByHover(element) {
+  if (litElements === null) {
+    litElements = new WeakSet();
+    for (const { root, selector } of litRules.slice(0, MAX_LIT_RULES)) for (const each of queryLoosely(root, selector)) litElements.add(each);
+  }
+  return litElements.has(element);
 }
 
 function addPainted(element) {
@@ -65,11 +81,11 @@ function findRules(sheet) {
   try {
     rules = sheet.cssRules;
   } catch {
-    return { painted: [], hover: [], pressed: [] }; // another site's sheet
+    return { painted: [], hover: [], pressed: [], lit: [] }; // another site's sheet
   }
   const known = foundRules.get(sheet);
   if (known?.count === rules.length) return known;
-  const found = { count: rules.length, painted: [], hover: [], pressed: [] };
+  const found = { count: rules.length, painted: [], hover: [], pressed: [], lit: [] };
   collectRules(rules, found);
   foundRules.set(sheet, found);
   return found;
@@ -121,10 +137,12 @@ function collectStyleRule({ style }, selectors, found) {
   }
   const hovered = selectors.filter((each) => each.includes(":hover"));
   if (style.cursor === "pointer") found.pressed.push(...hovered.map((each) => each.replaceAll(":hover", "")));
+  if (style.background || style.backgroundColor) found.lit.push(...hovered.filter((each) => LIT_SUBJECT.test(each)).map((each) => each.replaceAll(":hover", "")).filter(isSelector));
   if (SHOWING_PROPERTIES.some((name) => style[name])) found.hover.push(...hovered.map(splitHover).filter(Boolean));
 }
 
 const PAINTED_TEXT = /["'][^"']*[\p{L}\p{N}]|attr\(|var\(|counters?\(|-quote/u;
+const LIT_SUBJECT = /:hover[^\s>+~]*$/;
 const SHOWING_PROPERTIES = ["display", "visibility", "opacity", "height", "maxHeight"];
 
 // For `li:hover > ul`, `li` is the opener, and `li > ul` is the hidden part.

@@ -728,3 +728,17 @@ async def test_parts_of_an_edited_text_that_listen_have_references(visit: OpenFa
     )
     await on.pointer.click(await find_ref(on, r"span \.tick REF"))
     assert await on.read_log() == ["ticked"]
+
+
+async def test_a_check_box_that_lets_presses_through_is_ticked_through_its_item(visit: OpenFailurePage) -> None:
+    box = "<span style='pointer-events: none'><input type=checkbox aria-label={0}></span>"
+    on = await visit(
+        f"""<div style="height: 300px"></div><div role=listbox id=list><div role=option tabindex=-1
+        onclick="this.querySelector('input').checked = true; log.push('option')">{box.format("Tag")}</div></div>
+        <div onclick="log.push('card')">{box.format("Fixed")}</div><div style="height: 3000px"></div><script>log = [];
+        onscroll = () => list.remove()</script>"""
+    )
+    await on.forms.check(await find_ref(on, 'checkbox "Tag" REF'))
+    with pytest.raises(Refused, match="pointer-events"):
+        await on.pointer.click("checkbox=Fixed")
+    assert await on.read_log() == ["option"]

@@ -157,3 +157,15 @@ async def test_items_of_a_calendar_that_can_be_selected_have_references(visit: O
     assert "\nFar away" in await read_outline(on)
     await on.pointer.click(await find_ref(on, "<Standup REF> 09:00"))
     assert await on.read_log() == ["Standup"]
+
+
+async def test_items_without_roles_that_light_up_under_the_pointer_have_references(visit: OpenFailurePage) -> None:
+    menu = "<div id={0} class={0}><b>Title</b><div class=item>Alpha</div><div class=item>Beta</div></div>"
+    on = await visit(
+        f"""<style>.menu {{ user-select: none }} .item:hover {{ background: silver }} .other:hover b {{ color: red }}
+        </style>{menu.format("menu")}{menu.format("prose")}<script>log = [];
+        for (const box of [menu, prose]) box.onclick = (event) => log.push(event.target.innerText)</script>"""
+    )
+    assert re.findall(r"<(\w+) e\d+>", await read_outline(on)) == ["Alpha", "Beta"]
+    await on.pointer.click(await find_ref(on, "<Beta REF>"))
+    assert await on.read_log() == ["Beta"]
