@@ -5,7 +5,8 @@ from html import unescape
 from typing import Any
 
 from outrider.pages.extraction.metadata.page_facts import parse_json_ld
-from outrider.pages.values.offered_value import OfferedValue, tidy_value
+from outrider.pages.values.labels import normalize_label
+from outrider.pages.values.offered_value import ELEMENT_BORDER, OfferedValue, tidy_value
 
 JSON_LD_WEIGHT, MICRODATA_WEIGHT, META_WEIGHT = 0.97, 0.96, 0.85
 MICRODATA_ATTRIBUTES = ("content", "datetime", "href", "src")
@@ -31,7 +32,7 @@ def flatten_json(data: dict[str, Any], place: str, labels: tuple[str, ...] = ())
     max_depth, max_members = 4, 30
     is_old_price = str(data.get("priceType")).endswith(("ListPrice", "StrikethroughPrice", "SRP"))
     for key, value in list(data.items())[:200]:
-        if key.startswith("@"):
+        if key.startswith("@") or key == "position":  # an ordinal
             continue
         path = (*labels, "old price" if key == "price" and is_old_price else key)
         for member in (value if isinstance(value, list) else [value])[:max_members]:
@@ -71,19 +72,23 @@ def describe_json_ld(data: dict[str, Any]) -> str:
 
 def read_microdata(scope: Any) -> Iterator[OfferedValue]:
     """Yield the values of the microdata in an element."""
+    menus = ", ".join(f'[itemtype*="{kind}"] [itemprop]' for kind in ("Breadcrumb", "SiteNavigationElement"))
+    menu_ids = {node.mem_id for node in scope.css(menus)}
     for node in scope.css("[itemprop]")[:1_000]:
+        if node.mem_id in menu_ids:
+            continue
         names = (node.attributes.get("itemprop") or "").split()
         text = next((each for name in MICRODATA_ATTRIBUTES if (each := node.attributes.get(name))), None)
         if text is None and "itemscope" in node.attributes:
             inner = node.css_first('[itemprop~="name"]')
-            text = inner.text(separator=" ") if inner is not None else None
+            text = inner.text(separator=ELEMENT_BORDER) if inner is not None else None
             is_address = "PostalAddress" in (node.attributes.get("itemtype") or "")
-            text = node.text(separator=" ") if text is None and is_address else text
+            text = node.text(separator=ELEMENT_BORDER) if text is None and is_address else text
         elif text is None:
-            text = node.text(separator=" ")
+            text = node.text(separator=ELEMENT_BORDER)
         if value := tidy_value(text):
             inside = _list_scope_names(node, scope)
-            for name in names[:3]:
+            for name in [each for each in names[:3] if each != "position"]:
                 yield OfferedValue((*inside, name), value, "microdata", f"itemprop {name}", MICRODATA_WEIGHT)
 
 
@@ -114,6 +119,7 @@ def read_meta(tree: Any) -> Iterator[OfferedValue]:
             label = label.removeprefix(prefix)
         value = tidy_value(node.attributes.get("content"))
         is_account = label in ("author", "creator") and value.startswith(("http", "@"))
+        is_account |= property_name.lower() in ("twitter:creator", "twitter:site") and " " not in value
         if label and value and not is_account:
             labels = tuple(label.replace(":", ".").split("."))
             yield OfferedValue(labels, value, "meta", f"meta {property_name}", META_WEIGHT)
@@ -126,12 +132,17 @@ def read_meta(tree: Any) -> Iterator[OfferedValue]:
 
 
 def _read_title(tree: Any) -> Iterator[OfferedValue]:
-    """Yield a page's title, and the main headings that are in it."""
-    min_title_chars = 3
+    """Yield a page's title, and the main heading that is in it."""
+    min_title_chars, trade_mark = 3, "\u2122"  # headings have it more often than titles
     title = tree.css_first("title")
-    if title is not None and (value := tidy_value(title.text())):
-        yield OfferedValue(("title",), value, "element", "title element", 0.55)
-        for heading in tree.css("h1")[:3]:  # the rest of the title is the site's name
-            text = tidy_value(heading.text(separator=" "))
-            if len(text) > min_title_chars and text in value:
-                yield OfferedValue(("title",), text, "element", f"h1 {text[:60]!r}", 0.9)
+    if title is None or not (value := tidy_value(title.text())):
+        return
+    yield OfferedValue(("title",), value, "element", "title element", 0.55)
+    title_words = f" {normalize_label(value.replace(trade_mark, ' '))} "
+    texts = [tidy_value(heading.text(separator=ELEMENT_BORDER)) for heading in tree.css("h1")[:3]]
+    words = {text: normalize_label(text.replace(trade_mark, " ")) for text in texts if len(text) > min_title_chars}
+    places = {text: title_words.find(f" {each} ") for text, each in words.items()}
+    # The rest of the title is the site's name, mostly at its end.
+    found = [text for text, place in places.items() if place >= 0]
+    for text in sorted(found, key=lambda text: places[text])[:1]:
+        yield OfferedValue(("title",), text, "element", f"h1 {text[:60]!r}", 0.9)

@@ -3,6 +3,8 @@
 Each value comes with its place.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +14,7 @@ from outrider.pages.document import Document
 from outrider.pages.values.convert import convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
 from outrider.pages.values.labels import (
+    compare_labels,
     has_other_unit,
     normalize_label,
     select_measure,
@@ -130,9 +133,12 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
 
 def _read_page(tree: Any) -> Iterator[OfferedValue]:
     objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
+    objects = [each for each in objects if each[0] != "JSON-LD SiteNavigationElement"]
     # The page is about none of these if it describes anything else; then a site's name and phone do not count.
     factors = dict.fromkeys(("WebSite", "BreadcrumbList", "ListItem", "Person", "Organization"), 0.75)
-    factors |= dict.fromkeys(("ImageObject", "Question", "OfferCatalog", "ItemList", "object"), 0.78)
+    factors |= dict.fromkeys(
+        ("ImageObject", "VideoObject", "Review", "Question", "OfferCatalog", "ItemList", "object"), 0.78
+    )
     factors = {f"JSON-LD {kind}": factor for kind, factor in factors.items()}
     factors |= {place: 0.78 for place, _ in objects if place.endswith("Page")}
     has_subject = any(place not in factors for place, _ in objects)
@@ -163,19 +169,35 @@ def _read_document(document: Document) -> Iterator[OfferedValue]:
 
 def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale) -> list[ExtractedRow]:
     """Return the rows of the group that fills most fields, best by confidence and number."""
+    min_title_fit = 0.85
     best: list[ExtractedRow] = []
     best_score = 0.0
     for group in groups:
         rows = [row for row in (fill_row(plan, each, page) for each in group) if row.values]
         fullest = max((len(row.values) for row in rows), default=0)
+        full_count = sum(len(row.values) >= min(2, len(plan.fields)) for row in rows)
+        if 2 * full_count <= len(rows):
+            continue  # values that do not belong to the same object
         # Rows with much less than the others are headings, ads, and links to more.
         rows = [
             row
             for row in rows
             if (2 * len(row.values) >= fullest or row.place.startswith("table ")) and plan.required <= row.values.keys()
         ]
-        sources = {(name, found.source) for row in rows for name, found in row.values.items()}
+        # Nor is a heading alone an object beside others.
+        rows = [
+            row for row in rows if len(row.values) > 1 or {each.source for each in row.values.values()} != {"element"}
+        ]
+        links = {each.name for each in plan.fields if each.schema.get("format") in ("uri", "url")}
+        sources = {
+            (name, "element" if name in links and found.source == "class" else found.source)
+            for row in rows
+            for name, found in row.values.items()
+        }
         is_guess = len(plan.fields) > 1 and {source for _, source in sources} == {"element"}
+        # Links with a title are everywhere on a page.
+        titles = {each.name for each in plan.fields if compare_labels(each.path[-1], "title") >= min_title_fit}
+        is_guess |= {name for name, _ in sources} <= links | titles and len(plan.fields) > len(links | titles)
         # One value of several under a usual name, and links, are not a list: teasers and menus look like that.
         is_guess |= len({name for name, _ in sources}) < min(2, len(plan.fields))
         if len(rows) < 2 or is_guess:
@@ -190,8 +212,17 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
 def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
     """Return the best value of each field that has one."""
     place, candidates = row
+    min_shared_confidence = 0.5
     found = {each.name: choose_value(each, candidates, page) for each in plan.fields if each.rows is None}
-    return ExtractedRow(place, {name: value for name, value in found.items() if value is not None})
+    values = {name: value for name, value in found.items() if value is not None}
+    # A cell that is faintly like several fields holds none of them, or all in one.
+    counts = Counter((value.place, str(value.value)) for value in values.values())
+    values = {
+        name: value
+        for name, value in values.items()
+        if counts[value.place, str(value.value)] == 1 or value.confidence >= min_shared_confidence
+    }
+    return ExtractedRow(place, values)
 
 
 def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
@@ -215,6 +246,7 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
             offers.append((score, value, candidate))
     if not offers:
         return None
+    offers = offers if value_field.is_list else _discount_repeated(offers)
     score, value, best = max(offers, key=lambda offer: offer[0])
     if value_field.is_list:
         return _join_values(value_field, offers, page)
@@ -222,14 +254,40 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
     for other_source in {candidate.source for _, each, candidate in offers if each == value} - {best.source}:
         agreeing = max(each for each, same, candidate in offers if candidate.source == other_source and same == value)
         confidence = 1 - (1 - confidence) * (1 - agreeing / 2)
-    others = [str(each) for given, each, _ in offers if each != value and given >= 0.9 * score]
-    rivals = [each for given, each, offer in offers if given >= 0.99 * score and each != value]
+    others = [str(each) for given, each, _ in offers if given >= 0.9 * score and not _is_same(each, value)]
+    # Before the first heading a page tells about its subject, and below the others about parts of it.
+    rivals = [
+        each
+        for given, each, offer in offers
+        if given >= 0.99 * score and not _is_same(each, value) and (best.context or not offer.context)
+    ]
     if rivals and best.source not in first_counts:
         return None
     confidence *= 0.8 if others else 1.0
     return FoundValue(
         value, best.text, best.place, best.source, round(min(confidence, 0.99), 2), tuple(dict.fromkeys(others))[:2]
     )
+
+
+def _discount_repeated(offers: list[tuple[float, Any, OfferedValue]]) -> list[tuple[float, Any, OfferedValue]]:
+    """Return offers with less for microdata of many values: they belong to the page's parts, as authors of posts do."""
+    max_values, factor = 2, 0.6
+    values: dict[tuple[str, ...], set[str]] = {}
+    for _, value, offer in offers:
+        if offer.source == "microdata":
+            values.setdefault(offer.labels, set()).add(str(value))
+    repeated = {labels for labels, found in values.items() if len(found) > max_values}
+    return [
+        (score * factor if offer.source == "microdata" and offer.labels in repeated else score, value, offer)
+        for score, value, offer in offers
+    ]
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Return whether two values differ at most in punctuation, as phone numbers do."""
+    if isinstance(value, str) and isinstance(other, str):
+        return re.sub(r"[\W_]", "", value).casefold() == re.sub(r"[\W_]", "", other).casefold()
+    return bool(value == other)
 
 
 def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) -> Any:
@@ -248,7 +306,9 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
     elif normalize_label(text) == normalize_label(value_field.path[-1]) and value_field.schema.get("type") != "boolean":
         return None  # a heading
     elif offer.source == "link" or (
-        len(offer.parts) > 1 and not value_field.is_list and offer.text == " ".join(offer.parts)
+        len(offer.parts) > 1
+        and not value_field.is_list
+        and offer.text.replace(" ", "") == "".join(offer.parts).replace(" ", "")
     ):
         return None  # several values without a separator
     elif (

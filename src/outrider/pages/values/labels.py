@@ -12,7 +12,7 @@ NUMBER_SIGN = re.compile(r"\b(?:no|nr|num)\.(?!\w)|\bn[\u00ba\u00b0]|\u2116", re
 LABEL_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$|,?\s+in\s+(\S{1,6})$")
 # Words that mean the same in schemas, in schema.org and on pages.
 SAME_WORDS = (
-    {"title", "name", "headline", "heading", "product", "product name"},
+    {"title", "name", "headline", "heading", "product", "product name", "item name", "product title", "item title"},
     {"name", "full name"},
     {"price", "cost", "amount", "preis", "prix", "precio"},
     {"currency", "price currency"},
@@ -45,6 +45,7 @@ SAME_WORDS = (
     {"position", "role", "job title", "function"},
     {"employees", "headcount", "staff"},
     {"revenue", "turnover"},
+    {"text", "body"},
 )
 # With or without one of these, a label means another value.
 CONTRARY_WORDS = frozenset({
@@ -110,20 +111,19 @@ for _number, _group in enumerate(SAME_WORDS):
 @lru_cache(maxsize=16384)
 def compare_labels(name: str, label: str) -> float:
     """Return how well a label fits a property's name, from 0 to 1."""
-    if not (score := _compare_words(normalize_label(name), normalize_label(label))):
-        short = normalize_label(label) if label[-1:] == "." else ""
-        if (
-            len(short) > 2
-            and " " not in short
-            and any(word.startswith(short) for word in normalize_label(name).split())
-        ):
-            return 0.75  # Ext. for extension
-        label_words, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
-        wanted_words, wanted_unit = split_unit(name[:200])
-        is_other_unit = given_unit in UNIT_WORDS and wanted_unit in UNIT_WORDS and given_unit != wanted_unit
-        if (wanted_words, label_words) != (name, label) and not is_other_unit:
-            score = 0.97 * _compare_words(normalize_label(wanted_words), normalize_label(label_words))
-    return score
+    min_sure_score = 0.9
+    score = _compare_words(normalize_label(name), normalize_label(label))
+    if score >= min_sure_score:
+        return score
+    short = normalize_label(label) if label[-1:] == "." and not score else ""
+    if len(short) > 2 and " " not in short and any(word.startswith(short) for word in normalize_label(name).split()):
+        return 0.75  # Ext. for extension
+    label_words, given_unit = split_unit(LABEL_NUMBER.sub("", label[:200]))
+    wanted_words, wanted_unit = split_unit(name[:200])
+    is_other_unit = given_unit in UNIT_WORDS and wanted_unit in UNIT_WORDS and given_unit != wanted_unit
+    if (wanted_words, label_words) == (name, label) or is_other_unit:
+        return score
+    return max(score, 0.97 * _compare_words(normalize_label(wanted_words), normalize_label(label_words)))
 
 
 @lru_cache(maxsize=8192)
@@ -206,5 +206,5 @@ def _compare_words(requested: str, label_words: str) -> float:
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
         score = 0.75 if difference <= KIND_WORDS else 0.5
     else:
-        score = 0.6 if label_words in ("title", "headline") and requested.endswith(" title") else 0.0
+        score = 0.6 if label_words == "title" and requested.endswith(" title") else 0.0
     return score

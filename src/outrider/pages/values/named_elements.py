@@ -6,26 +6,24 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from outrider.pages.values.labels import KIND_WORDS, compare_labels, split_range
+from outrider.pages.values.labels import KIND_WORDS, compare_labels
 from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
+from outrider.pages.values.phrases import (
+    BLOCK_TAGS,
+    CLASS_BORDER,
+    HEADING_TAGS,
+    MAX_LABEL_CHARS,
+    PRICE,
+    STRUCK_TAGS,
+    is_struck,
+    read_prices,
+)
 
 PAIR = re.compile(r"([^:\uff1a.!?]{1,40}(?:\.[^:\uff1a.!?]{0,20})?)(?:\s*:\s+|\s*\uff1a\s*)(\S.{0,300})")
 BYLINE = re.compile(r"[^\W\d_]+ed by (?=\w)", re.IGNORECASE)
-CURRENCY = r"(?:[$\u20ac\u00a3\u00a5\u20b9]|(?:USD|EUR|GBP|CHF)\b)"
-PRICE = re.compile(rf"{CURRENCY}\s?\d[\d.,]*|\d[\d.,]*\s?{CURRENCY}")
-COUNTED_WORD = re.compile(r"(\d[\d.,]*)\s+([^\W\d_]{3,20})")  # 1,243 reviews
-# A person's name in words with capitals, of two or more.
-PERSON = r"[^\W\d_a-z][\w.'\u2019-]*(?: [\w.'\u2019-]+){0,3} [^\W\d_a-z][\w'\u2019-]+"
-NAMED_ROLE = re.compile(rf"({PERSON})\s*\(([^()]{{3,60}})\)")
-NO_ROLE = re.compile(r"[\d@.!?$\u20ac\u00a3]")
-PERIOD_PRICE = re.compile(r"\s?(?:/|(?:per|a|pro|par)\b|monthly|weekly|yearly|annually)", re.IGNORECASE)
 HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 SKIPPED_TAGS = frozenset({"script", "style", "template", "noscript", "svg", "nav", "select", "option"})
-HEADING_TAGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
-BLOCK_TAGS = HEADING_TAGS | {"p", "div", "ul", "ol", "table", "dl", "li", "dd", "td", "h1"}
-STRUCK_TAGS = frozenset({"s", "del", "strike"})
-CLASS_BORDER = re.compile(r"__|--|[\s_-]+")
-MAX_LABEL_CHARS, MAX_CELL_CHARS = 60, 500
+MAX_CELL_CHARS = 500
 
 
 def is_hidden(node: Any, max_levels: int = 12) -> bool:
@@ -42,7 +40,6 @@ def is_hidden(node: Any, max_levels: int = 12) -> bool:
 
 def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
     """Yield the values that an element has by its tag: a heading, a link, a picture, a date, a price."""
-    max_other_chars = 8
     tag, attributes = node.tag, node.attributes
     if tag in ("h1", "h2", "h3", "h4") and text:
         weight = 0.85 if tag == "h1" else 0.6
@@ -55,64 +52,19 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
         yield from _read_link(address, text, lead, context)
     elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
         yield OfferedValue(("image",), address, "element", f"{lead}image", 0.5)
-    elif (
-        len(text) <= MAX_LABEL_CHARS
-        and (price := PRICE.search(text))
-        and (node.child.next is None or tag in STRUCK_TAGS)
-    ):
-        is_sentence = len(text) - len(price[0]) > max_other_chars and tag not in STRUCK_TAGS
-        label = "old price" if tag in STRUCK_TAGS else "price" if not PERIOD_PRICE.match(text, price.end()) else ""
-        if label and not is_sentence:
-            yield OfferedValue((label,), price[0], "price", f"{lead}text {text!r}", 0.6 if tag == "ins" else 0.55)
-
-
-def read_price_range(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield a row's only range of money as a price, and as a salary if high."""
-    is_alone = node.css_first("p, div, li") in (None, node)
-    if lead and split_range(text) and PRICE.search(text) and is_alone:
-        is_high = re.search(r"\d\d[.,\u202f\u00a0 ]\d{3}|\d\dk\b", text, re.IGNORECASE)
-        for label in ("price", *(["salary"] if is_high else [])):
-            yield OfferedValue((label,), text, "price", f"{lead}text {text!r}", 0.55)
-
-
-def read_count(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
-    """Yield the number of an element that counts something, as in `1,243 reviews`."""
-    periods = {f"{word}{end}" for word in ("day", "week", "month", "year", "hour") for end in ("", "s")}
-    if (count := COUNTED_WORD.fullmatch(text)) and node.child.next is None and count[2].lower() not in periods:
-        yield OfferedValue((count[2],), count[1], "pair", f"{lead}text {text!r}", 0.6, context)
-
-
-def read_role(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
-    """Yield the name and the role of a person in a row: `Ada Berg (Chair)`, or a name as heading of a short line."""
-    max_role_words = 6
-    if not lead or node.tag not in ("li", "p", "dd", "td", "h2", "h3", "h4", "h5"):
-        return
-    name, role = text, ""
-    if named := NAMED_ROLE.fullmatch(text):
-        name, role = named.groups()
-    elif node.tag in HEADING_TAGS and (line := find_next_element(node)) is not None:
-        role = tidy_value(line.text(separator=" "))
-    if not re.fullmatch(PERSON, name) or not 0 < len(role.split()) <= max_role_words or NO_ROLE.search(role):
-        return
-    if named:
-        yield OfferedValue(("name",), name, "pair", f"{lead}text {text[:60]!r}", 0.7)
-    yield OfferedValue(("role",), role, "pair", f"{lead}text {role[:60]!r}", 0.6)
-
-
-def find_next_element(node: Any) -> Any:
-    """Return the element after another one, or None."""
-    following = node.next
-    while following is not None and not following.is_element_node:
-        following = following.next
-    return following
+    elif len(text) <= MAX_LABEL_CHARS and PRICE.search(text) and (node.child.next is None or tag in STRUCK_TAGS):
+        yield from read_prices(node, text, lead)
 
 
 def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
     """Yield the address of a link, under its text and under its kind."""
+    min_phone_digits = 5
     place = f"{lead}link {text[:60]!r}"
     kind = {"mailto": "email", "tel": "phone"}.get(address.partition(":")[0])
     if kind:
-        link_text = text if kind == "phone" else unquote(address.partition(":")[2].partition("?")[0]).strip()
+        link_text = unquote(address.partition(":")[2].partition("?")[0]).strip()
+        if kind == "phone" and sum(map(str.isdigit, text)) >= min_phone_digits:
+            link_text = text
         yield OfferedValue((kind,), link_text, "link to " + kind, place, 0.6, context)
         return
     yield OfferedValue(("url",), address, "element", place, 0.5 if text else 0.42)
@@ -141,9 +93,10 @@ def read_classes(node: Any, text: str, texts: TextReader, lead: str) -> Iterator
             offer = replace(offer, text=pair[2])
         elif (byline := BYLINE.match(offer.text)) and node.tag not in HEADING_TAGS:
             offer = replace(offer, text=offer.text[byline.end() :])
+        is_old = PRICE.search(text) is not None and is_struck(node)
         for name in names:
             for words in _list_class_words(node, name):
-                label = words + " old" * (node.tag in STRUCK_TAGS)
+                label = words + " old" * (is_old and "old" not in words.lower().split())
                 yield replace(offer, labels=(label,), place=f"{lead}class {name!r}")
 
 

@@ -6,6 +6,13 @@ from typing import Any
 
 from outrider.core.untrusted import clean_untrusted
 
+# Between the texts of two elements; str.split takes it for a space.
+ELEMENT_BORDER = "\x1f"
+# No space is shown before a full stop or within brackets only because another element begins there: `$<b>9</b>.`
+TIGHT_BORDER = re.compile(
+    f"(?<=[(\\[{{/$\u20ac\u00a3\u201c]){ELEMENT_BORDER}(?=\\S)|(?<=\\S){ELEMENT_BORDER}(?=[.,;!?)\\]}}/%\u2019\u201d]|\\(\\))"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class OfferedValue:
@@ -41,7 +48,9 @@ def tidy_value(text: str | None) -> str:
     Invisible characters are removed.
     """
     max_chars = 5_000
-    line = " ".join((text or "")[: 4 * max_chars].split()).replace(" , ", ", ")
+    text = (text or "")[: 4 * max_chars]
+    text = TIGHT_BORDER.sub("", text) if ELEMENT_BORDER in text else text
+    line = " ".join(text.split()).replace(" , ", ", ")
     return clean_untrusted(line) if len(line) <= max_chars else ""
 
 
@@ -63,7 +72,7 @@ class TextReader:
         """Return the text of an element as `tidy_value` does."""
         if self.chars_left <= 0:
             return ""
-        text = node.text(separator=" ")
+        text = node.text(separator=ELEMENT_BORDER)
         self.chars_left -= len(text) + 400  # an element costs time, too
         return tidy_value(text)
 

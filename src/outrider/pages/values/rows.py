@@ -1,15 +1,17 @@
 """Find groups that may be a list of objects, with values."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from outrider.pages.urls import resolve_url
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_microdata
+from outrider.pages.values.definitions import read_definitions
 from outrider.pages.values.named_elements import SKIPPED_TAGS, is_hidden
 from outrider.pages.values.offered_value import OfferedValue, TextReader
-from outrider.pages.values.shown import ShownReader
+from outrider.pages.values.shown import ShownReader, is_menu, list_menu_ids, read_body
 from outrider.pages.values.tables import MAX_ROWS, Row, read_columns, read_grid, read_rows
 
 NEXT_WORDS = re.compile(
@@ -31,7 +33,13 @@ def find_row_groups(tree: Any) -> Iterator[list[Row]]:
         rows = by_type.setdefault(f"microdata {kind}", [])
         rows.append((f"microdata {kind} {len(rows) + 1}", list(read_microdata(node))))
     texts = TextReader()
-    for rows in (*by_type.values(), *_read_tables(tree, texts), *_find_repeated(tree, texts)):
+    groups = (
+        *by_type.values(),
+        *_read_tables(tree, texts),
+        *read_definitions(tree, texts),
+        *_find_repeated(tree, texts),
+    )
+    for rows in groups:
         if len(rows) > 1:
             yield rows
 
@@ -69,24 +77,16 @@ def read_table(lines: list[list[str]], place: str) -> list[Row]:
 
 
 def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
-    """Yield three or more siblings with the same tag and class; two suffice if they have a class."""
-    max_parents = 4_000
-    groups: dict[tuple[int | str, str, str], list[Any]] = {}
-    for node in tree.css("li, article, section, div, a, tr, table, details, figure, p")[: max_parents * 5]:
-        parent = node.parent
-        if parent is None or parent.tag in SKIPPED_TAGS:
-            continue
-        first_class = (node.attributes.get("class") or "").strip().partition(" ")[0]
-        groups.setdefault((parent.mem_id, node.tag, first_class), []).append(node)
-        if first_class:  # a list may be in several parts, each with a heading
-            around = f"{parent.tag} {(parent.attributes.get('class') or '').strip().partition(' ')[0]}"
-            groups.setdefault((around, node.tag, first_class), []).append(node)
-    large = [
-        nodes for (_, _, named), nodes in groups.items() if len(nodes) > (1 if named else 2) and not is_hidden(nodes[0])
-    ]
-    large.sort(key=lambda nodes: sum(len(texts.read(node)) for node in nodes[:50]), reverse=True)
+    """Yield the children of one parent that have the same tag and class, at least three; two that have a class."""
+    menus = list_menu_ids(tree)
+    by_text: dict[tuple[int, tuple[str, ...]], list[Any]] = {}
+    for nodes in _group_alike(tree):
+        if not is_hidden(nodes[0]) and not is_menu(nodes, menus):
+            # Elements around others have the same text, and outer ones have all that is in them.
+            by_text.setdefault((len(nodes), tuple(texts.read(node) for node in nodes[:50])), nodes)
+    large = sorted(by_text.items(), key=lambda item: sum(map(len, item[0][1])), reverse=True)
     max_groups = 80
-    for nodes in large[:max_groups]:
+    for _, nodes in large[:max_groups]:
         name = nodes[0].tag + "".join(f".{each}" for each in (nodes[0].attributes.get("class") or "").split()[:1])
         rows = []
         for number, node in enumerate(nodes[:MAX_ROWS], 1):
@@ -96,8 +96,56 @@ def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
                 if (node.tag == "a" and (address := node.attributes.get("href")))
                 else []
             )
+            own += read_body(node, texts, place)
             rows.append((place, [*read_microdata(node), *ShownReader(texts, f"{place}, ").read(node), *own]))
-        yield rows
+        yield _drop_repeated_titles(rows)
+
+
+def _drop_repeated_titles(rows: list[Row]) -> list[Row]:
+    """Return rows without the titles that most of them have, such as "Read more"."""
+    counts = Counter(text for _, offers in rows for text in {each.text for each in offers if each.labels == ("title",)})
+    repeated = {text for text, count in counts.items() if count > max(2, len(rows) / 2)}
+    return [
+        (place, [each for each in offers if each.labels != ("title",) or each.text not in repeated])
+        for place, offers in rows
+    ]
+
+
+def _group_alike(tree: Any) -> list[list[Any]]:
+    """Return groups of elements of the same tag and class, of one parent or of alike parents, none in another."""
+    max_nodes = 20_000
+    groups: dict[tuple[int | str, str, str], list[Any]] = {}
+    for node in tree.css("li, article, section, div, a, tr, table, details, figure, p")[:max_nodes]:
+        parent = node.parent
+        if parent is None or parent.tag in SKIPPED_TAGS:
+            continue
+        first_class = (node.attributes.get("class") or "").strip().partition(" ")[0]
+        groups.setdefault((parent.mem_id, node.tag, first_class), []).append(node)
+        if first_class:  # a list may be in several parts, each with a heading
+            around = f"{parent.tag} {(parent.attributes.get('class') or '').strip().partition(' ')[0]}"
+            groups.setdefault((around, node.tag, first_class), []).append(node)
+    return [
+        part
+        for (_, _, first_class), nodes in groups.items()
+        for part in _split_nested(nodes)
+        if len(part) > (1 if first_class else 2)
+    ]
+
+
+def _split_nested(nodes: list[Any]) -> list[list[Any]]:
+    """Return elements in groups by how many of the others are around them."""
+    max_levels = 12
+    ids = {node.mem_id for node in nodes}
+    by_count: dict[int, list[Any]] = {}
+    for node in nodes:
+        above, count = node.parent, 0
+        for _ in range(max_levels if len({each.parent.mem_id for each in nodes[:2]}) > 1 else 0):
+            if above is None:
+                break
+            count += above.mem_id in ids
+            above = above.parent
+        by_count.setdefault(count, []).append(node)
+    return [*by_count.values()]
 
 
 def find_next_page(html: str, url: str) -> str:

@@ -6,22 +6,21 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from outrider.pages.values.named_elements import (
+from outrider.pages.values.named_elements import PAIR, SKIPPED_TAGS, is_hidden, read_classes, read_element
+from outrider.pages.values.offered_value import ELEMENT_BORDER, OfferedValue, TextReader, tidy_value
+from outrider.pages.values.phrases import (
     BLOCK_TAGS,
+    CLASS_BORDER,
     HEADING_TAGS,
     MAX_LABEL_CHARS,
-    PAIR,
     PRICE,
-    SKIPPED_TAGS,
     find_next_element,
-    is_hidden,
-    read_classes,
+    read_byline,
     read_count,
-    read_element,
+    read_date,
     read_price_range,
     read_role,
 )
-from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
 
 PAIR_BORDER = re.compile(r"\s[\u00b7\u2022|]\s(?=[^:\uff1a\u00b7\u2022|]{1,40}[:\uff1a]\s)")
 # After a word or a number; a name like "Ana P." keeps its dot.
@@ -36,6 +35,9 @@ def remove_marks(tree: Any) -> None:
     Otherwise they would become part of values.
     """
     max_hidden = 5_000
+    for node in tree.css(", ".join(f'{tag} a[href^="#"]' for tag in ("h1", "h2", "h3", "h4", "h5", "h6", "dt"))):
+        if not re.search(r"\w", node.text()):  # a link to the heading itself
+            node.decompose()
     # Inner ones first, because removing an element also removes its content.
     for node in reversed(tree.css("[hidden], [style]")[:max_hidden]):
         if node.tag not in ("html", "body") and is_hidden(node, 1) and node.css_first("script") is None:
@@ -75,7 +77,7 @@ class ShownReader:
         """Yield the values in the order of the page."""
         max_nodes = 20_000
         around = _list_ids(scope, 'body > header, body > footer, [role="banner"], [role="contentinfo"]')
-        menus = _list_ids(scope, 'nav, [role="navigation"], [role="menu"]')
+        menus = list_menu_ids(scope)
         main = find_priced_part(scope)
         for node in scope.css("*")[:max_nodes]:
             if self.texts.chars_left <= 0:
@@ -83,7 +85,7 @@ class ShownReader:
             if node.tag in SKIPPED_TAGS or node.mem_id in menus or is_hidden(node):
                 continue
             text = self.texts.read(node)
-            offers = filter(None, self._read_labelled(node, text))
+            offers = chain(filter(None, self._read_labelled(node, text)), read_date(node, text, self.lead))
             address = node.attributes.get("href") or ""
             # A site's header and footer name their own dates and prices.
             if node.mem_id not in around or node.tag == "h1" or address.startswith(("tel:", "mailto:")):
@@ -93,6 +95,7 @@ class ShownReader:
                     read_price_range(node, text, self.lead),
                     read_count(node, text, self.lead, self.heading),
                     read_role(node, text, self.lead),
+                    read_byline(text, self.lead),
                     read_classes(node, text, self.texts, self.lead),
                 )
             for offer in offers:
@@ -125,6 +128,24 @@ class ShownReader:
         elif tag in PAIR_TAGS:
             yield from _read_lines(node, text, self.lead, self.heading)
             yield from _read_pair(node, text, self.texts, self.lead, self.heading)
+
+
+def list_menu_ids(scope: Any) -> set[int]:
+    """Return the ids of everything in menus."""
+    return _list_ids(scope, 'nav, [role="navigation"], [role="menu"]')
+
+
+def is_menu(nodes: list[Any], menus: set[int]) -> bool:
+    """Return whether elements are entries of a menu, by where they are or by their class, with nothing beside links."""
+    menu_words = {"menu", "submenu", "megamenu", "nav", "navbar", "navigation", "breadcrumb", "dropdown", "pagination"}
+    if nodes[0].mem_id in menus:
+        return True
+    words = CLASS_BORDER.split(f"{nodes[0].attributes.get('class') or ''}".lower())
+    if menu_words.isdisjoint(word.removesuffix("s") for word in words):
+        return False
+    sample = nodes[:10]
+    linked = sum(len(link.text(strip=True)) for node in sample for link in (node, *node.css("a")) if link.tag == "a")
+    return linked >= 0.9 * sum(len(node.text(strip=True)) for node in sample)
 
 
 def _list_ids(scope: Any, selector: str) -> set[int]:
@@ -187,13 +208,18 @@ def _read_section(heading: Any, texts: TextReader, place: str) -> Iterator[Offer
 def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
     """Yield the values of lines like `Price: 12`."""
     max_line_chars = 360
+    children = [*node.iter()]
+    has_breaks = any(child.tag == "br" for child in children)  # then there are lines beside the parts
     if (
         not text
         or not re.search("[:\uff1a]", text)
-        or any(child.tag in PAIR_TAGS - {"span", "font"} and ":" in child.text() for child in node.iter())
+        or (
+            any(child.tag in PAIR_TAGS - {"span", "font"} and ":" in child.text() for child in children)
+            and not has_breaks
+        )
     ):
         return  # the pair is further inside
-    if sum(child.tag == "span" and PAIR.fullmatch(tidy_value(child.text())) is not None for child in node.iter()) > 1:
+    if sum(child.tag == "span" and PAIR.fullmatch(tidy_value(child.text())) is not None for child in children) > 1:
         return  # each of them is a pair
     for line in _split_lines(node, text):
         if len(line) <= max_line_chars and (match := PAIR.fullmatch(line)):
@@ -207,6 +233,11 @@ def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str)
     parts = [each for each in node.iter(include_text=True) if each.tag not in ("br", "wbr") and texts.read(each)][:3]
     if len(parts) != 2 or len(text) > max_pair_chars:
         return
+    value_text = texts.read(parts[1])
+    label_text, min_sentence_words = texts.read(parts[0]), 5
+    is_sentence = value_text[:1].islower() or (label_text[-1:] == "." and len(value_text.split()) >= min_sentence_words)
+    if text[-1:] == "." and is_sentence and label_text[-1:] not in (":", "\uff1a"):
+        return  # sentences with marked words
     place = f"{lead}line {text[:80]!r}"
     for name, value, weight in ((parts[0], parts[1], 0.7), (parts[1], parts[0], 0.6)):
         label = texts.read(name).strip(" :\uff1a\u2013-")
@@ -219,11 +250,26 @@ def _split_lines(node: Any, text: str) -> list[str]:
     lines = [text]
     if node.css_first("br") is not None:
         parts = [
-            (each.tag == "br" or each.tag in BLOCK_TAGS, "" if each.tag in BLOCK_TAGS else each.text(separator=" "))
+            (
+                each.tag == "br" or each.tag in BLOCK_TAGS,
+                "" if each.tag in BLOCK_TAGS else each.text(separator=ELEMENT_BORDER),
+            )
             for each in node.iter(include_text=True)
         ]
-        source = "".join("\x00" if is_break else f" {words} " for is_break, words in parts)
+        source = "".join("\x00" if is_break else f"{ELEMENT_BORDER}{words}" for is_break, words in parts)
         lines = [tidy_value(line) for line in source.split("\x00")]
     for border in (PAIR_BORDER, SENTENCE_BORDER):
         lines = [part.strip() for line in lines for part in border.split(line)]
     return lines
+
+
+def read_body(row: Any, texts: TextReader, place: str) -> list[OfferedValue]:
+    """Return the paragraphs that belong together and are the most of a row, as in a post."""
+    min_body_chars, max_paragraphs = 60, 100
+    bodies: dict[int, list[str]] = {}
+    for paragraph in row.css("p")[:max_paragraphs]:
+        if paragraph.parent is not None and (text := texts.read(paragraph)):
+            bodies.setdefault(paragraph.parent.mem_id, []).append(text)
+    body = " ".join(max(bodies.values(), key=lambda each: sum(map(len, each)), default=[]))
+    labels = ("text", "content") if len(body) >= min_body_chars else ()
+    return [OfferedValue((label,), body, "element", f"{place}, paragraphs", 0.65) for label in labels]

@@ -41,11 +41,14 @@ class ValueField:
         """Return how well the labels of a value fit: the last ones first, then those around it."""
         plain_parents = {"offers", "aggregateRating", "address", "priceSpecification"}
         min_joined_fit = 0.75
+        # Every object has these: those of an author or a seller are not the page's.
+        general_labels = {"name", "title", "description", "url", "image", "text", "position"}
         label, parents = offer.labels[-1], offer.labels[:-1]
         is_plain = len(self.path) == 1
         score = self._compare_label(label)
         if is_plain:
-            score *= 0.6 ** sum(parent not in plain_parents for parent in parents)
+            factor = 0.3 if label in general_labels and offer.source == "json-ld" else 0.6
+            score *= factor ** sum(parent not in plain_parents for parent in parents)
             joined = self._compare_label(" ".join(offer.labels)) if parents else 0.0
             score = max(score, 0.97 * joined if joined >= min_joined_fit else 0.0)  # the min value of a base salary
         if offer.context:
