@@ -4,6 +4,7 @@ PDFium runs in a separate process: it is C++ that reads hostile files, is not th
 within a page, while a process can be killed.
 """
 
+import logging
 import re
 import time
 from collections import Counter
@@ -52,7 +53,9 @@ def read_pdf(source: ReaderInput) -> Document:
     max_growth_bytes = 500_000_000  # a book of 500 pages takes 25 million
     try:
         with limit_memory_growth(max_growth_bytes), pypdfium2.PdfDocument(source.body) as document:
-            if document.get_formtype() == pypdfium2.raw.FORMTYPE_ACRO_FORM:
+            if document.get_formtype() in (pypdfium2.raw.FORMTYPE_ACRO_FORM, pypdfium2.raw.FORMTYPE_XFA_FOREGROUND):
+                # For forms that have XFA beside their fields, it recommends another build of PDFium.
+                logging.getLogger("pypdfium2").setLevel(logging.ERROR)
                 document.init_forms()  # before the first page, to know the choices
             return PdfConverter(document, source).convert()
     except pypdfium2.PdfiumError as error:

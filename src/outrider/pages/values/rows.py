@@ -77,7 +77,7 @@ def read_table(lines: list[list[str]], place: str) -> list[Row]:
 
 
 def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
-    """Yield the children of one parent that have the same tag and class, at least three; two that have a class."""
+    """Yield three or more siblings with the same tag and class; two suffice if they have a class."""
     menus = list_menu_ids(tree)
     by_text: dict[tuple[int, tuple[str, ...]], list[Any]] = {}
     for nodes in _group_alike(tree):

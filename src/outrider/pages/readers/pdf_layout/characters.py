@@ -24,6 +24,7 @@ from outrider.pages.readers.pdf_layout.bidi import (
     is_rtl_text,
     to_reading_order,
 )
+from outrider.pages.readers.pdf_layout.check_boxes import iter_placeholders
 from outrider.pages.readers.pdf_layout.graphics import Box
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.rotation import PageRotation, get_quarter_turns
@@ -69,9 +70,10 @@ class PageCharacters:
         textpage: A text page of pypdfium2.
         limit: How many characters are looked at.
         rotation: The rotation of most of the text.
+        signs: Characters that stand for the check boxes of the page, by the address of their placeholder.
     """
 
-    def __init__(self, textpage: Any, limit: int, rotation: PageRotation) -> None:
+    def __init__(self, textpage: Any, limit: int, rotation: PageRotation, signs: dict[int, str]) -> None:
         self._rotation = rotation
         self._textpage = textpage
         self._page = textpage.raw
@@ -80,6 +82,11 @@ class PageCharacters:
         # The text must have one character for each index of PDFium; where it does not, each one is read separately.
         self.text = text if len(text) == count else "".join(map(self._read_letter, range(count)))
         self.text = replace_private_signs(self.text)  # keeps the length
+        self._has_signs = bool(signs)
+        for index in iter_placeholders(self.text) if signs else ():
+            text_object = pdfium.FPDFText_GetTextObject(self._page, index)
+            sign = signs.get(ctypes.addressof(text_object.contents)) if text_object else None
+            self.text = self.text[:index] + (sign or self.text[index]) + self.text[index + 1 :]
         if "\u00ad" in self.text:
             self.text = SOFT_HYPHEN_BREAK.sub(lambda hyphen: PDFIUM_HYPHEN.rjust(len(hyphen[0])), self.text)
         self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
@@ -96,9 +103,9 @@ class PageCharacters:
         self._missing_spaces = self._find_missing_spaces()
 
     @property
-    def is_reordered(self) -> bool:
-        """Return whether the characters are in another order than PDFium's."""
-        return bool(self._line_extents)
+    def is_changed(self) -> bool:
+        """Return whether the characters are others than PDFium's, or in another order."""
+        return bool(self._line_extents) or self._has_signs
 
     @cached_property
     def _centers(self) -> list[tuple[float, float]]:

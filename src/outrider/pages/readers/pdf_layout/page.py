@@ -13,6 +13,7 @@ from outrider.pages.readers.parsing.draft import format_link
 from outrider.pages.readers.parsing.symbol_fonts import normalize_math_letters
 from outrider.pages.readers.pdf_layout.annotations import PdfLink, iter_links, read_comments, take_choices
 from outrider.pages.readers.pdf_layout.characters import PageCharacters
+from outrider.pages.readers.pdf_layout.check_boxes import take_form_boxes, write_signs
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics, collect_graphics
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.missing_fonts import find_missing_fonts
@@ -64,12 +65,13 @@ def read_page(document: Any, number: int, limit: int, resolve_url: Callable[[str
     try:
         page = document[number]
         comments, has_drawn_annotations = read_comments(page)
-        choices = take_choices(document, page)
+        choices, form_boxes = take_choices(document, page), take_form_boxes(document, page)
         if has_drawn_annotations:  # make the text of forms and stamps part of the page's content
             pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = document[number]
-        built = _build_page(document, page, limit, resolve_url, choices)
+        signs = write_signs(document, page, form_boxes)
+        built = _build_page(document, page, limit, resolve_url, choices=choices, signs=signs)
         lines = _place_form_values(built.lines) if has_drawn_annotations else built.lines
         return replace(built, lines=lines, comments=comments)
     except pypdfium2.PdfiumError:
@@ -77,12 +79,18 @@ def read_page(document: Any, number: int, limit: int, resolve_url: Callable[[str
 
 
 def _build_page(
-    document: Any, page: Any, limit: int, resolve_url: Callable[[str], str], choices: list[tuple[Box, str]]
+    document: Any,
+    page: Any,
+    limit: int,
+    resolve_url: Callable[[str], str],
+    *,
+    choices: list[tuple[Box, str]],
+    signs: dict[int, str],
 ) -> PdfPage:
     textpage = page.get_textpage()
     rotation = detect_rotation(textpage, Box(*page.get_bbox()))
     graphics, page_box = collect_graphics(page).transform(rotation.to_upright), rotation.to_upright(rotation.page_box)
-    characters = PageCharacters(textpage, limit, rotation)
+    characters = PageCharacters(textpage, limit, rotation, signs)
     all_lines = characters.build_lines()
     lines = _filter_visible(all_lines, page_box, graphics)
     hidden = len(all_lines) - len(lines)
@@ -156,7 +164,7 @@ class _BoxTextReader:
 
     def read_text(self, box: Box) -> str:
         """Return the text on one line, hyphenated words joined."""
-        if self._characters.is_reordered:
+        if self._characters.is_changed:
             return " ".join(BROKEN_HYPHEN.sub("", self._characters.read_box(box)).split())
         box = self._rotation.to_page(box)
         count = self._get_bounded_text(
