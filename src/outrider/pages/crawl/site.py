@@ -54,11 +54,12 @@ class CrawlSite:
             return (await self.pages.fetch_body(url, size=MAX_SITEMAP_BYTES)).body
 
         declared, usual = await self.pages.robots_policy.list_sitemaps(root), urljoin(root, "sitemap.xml")
+        at_once = 1 if await self.get_crawl_delay() else 4
         has_entries = False
         for addresses, found in ((declared, problems), ([] if usual in declared else [usual], None)):
             if has_entries:
                 break
-            async for entry in iter_entries(fetch_bytes, addresses, {} if found is None else found):
+            async for entry in iter_entries(fetch_bytes, addresses, {} if found is None else found, at_once=at_once):
                 has_entries = True
                 url = normalize_url(entry.url)
                 if url and not self.scope.explain_refusal(url):

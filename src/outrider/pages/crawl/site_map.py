@@ -80,6 +80,18 @@ class SiteMap:
             page.sources += [source for source in twin.sources if source not in page.sources]
             del self.pages[key]
 
+    def merge_slashes(self) -> None:
+        """Join pages whose addresses differ in the slash at their end, under the one that is listed more often."""
+        for key, page in list(self.pages.items()):
+            other = self.pages.get(f"{key}/") if "?" not in key else None
+            if other is None or self.pages.get(key) is not page:
+                continue
+            kept, dropped = (page, other) if len(page.sources) > len(other.sources) else (other, page)
+            kept.title, kept.modified = kept.title or dropped.title, kept.modified or dropped.modified
+            kept.sources += [source for source in dropped.sources if source not in kept.sources]
+            self.pages[key] = kept  # its place among the others is that of the first
+            del self.pages[f"{key}/"]
+
     def count_sources(self) -> dict[str, int]:
         """Count the pages that each source lists."""
         counts: dict[str, int] = {}
@@ -103,6 +115,7 @@ async def map_site(pages: Pages, plan: CrawlPlan, *, max_seconds: float = 30.0) 
     with anyio.move_on_after(max_seconds) as scope:
         await mapper.collect_pages()
     mapper.found.merge_twins()
+    mapper.found.merge_slashes()
     if scope.cancelled_caught:
         mapper.found.notes.append(f"the site was not read to its end within {max_seconds:g} seconds")
     if mapper.found.is_full:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
 
+import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
@@ -30,7 +31,7 @@ class SitemapEntry:
 
 
 async def iter_entries(
-    fetch: FetchBytes, addresses: Iterable[str], problems: dict[str, str]
+    fetch: FetchBytes, addresses: Iterable[str], problems: dict[str, str], *, at_once: int = 4
 ) -> AsyncGenerator[SitemapEntry]:
     """Yield the pages in sitemaps, and in sitemaps that those refer to; unreadable ones are skipped.
 
@@ -38,33 +39,48 @@ async def iter_entries(
         fetch: Returns the bytes of an address; an error means that the sitemap is missing.
         addresses: The addresses of the sitemaps.
         problems: Receives why a sitemap was not read, by its address.
+        at_once: How many sitemaps are read at once.
     """
     max_files, burst = 500, 500
-    queue, seen = deque(addresses), set()
+    queue, seen = deque(dict.fromkeys(addresses)), set[str]()
     while queue:
-        address = queue.popleft()
-        if address in seen:
-            continue
         if len(seen) >= max_files:
-            problems[address] = f"only {max_files} sitemaps of a site are read"
+            problems[queue[0]] = f"only {max_files} sitemaps of a site are read"
             break
-        seen.add(address)
+        batch = [queue.popleft() for _ in range(min(at_once, len(queue), max_files - len(seen)))]
+        seen.update(batch)
+        for address, (pages, sitemaps) in (await _read_sitemaps(fetch, batch, problems)).items():
+            found = (resolve_url(each, address) for each in sitemaps)
+            queue += [each for each in dict.fromkeys(found) if each not in seen and each not in queue]
+            for number, page in enumerate(pages):
+                if number % burst == 0:
+                    await anyio.lowlevel.checkpoint()  # other calls have their turn
+                is_complete = page.url.startswith(("http://", "https://"))
+                yield page if is_complete else SitemapEntry(resolve_url(page.url, address), page.modified)
+
+
+async def _read_sitemaps(
+    fetch: FetchBytes, addresses: list[str], problems: dict[str, str]
+) -> dict[str, tuple[list[SitemapEntry], list[str]]]:
+    """Return the pages and the further sitemaps of sitemaps, which are read at the same time, in their order."""
+    contents: dict[str, tuple[list[SitemapEntry], list[str]]] = {address: ([], []) for address in addresses}
+
+    async def read_sitemap(address: str) -> None:
         try:
             body = await fetch(address)
-            pages, sitemaps = await anyio.to_thread.run_sync(
+            contents[address] = await anyio.to_thread.run_sync(
                 lambda packed: parse_sitemap(iter_unpacked(packed)), body, abandon_on_cancel=True
             )
         except (OutriderError, zlib.error) as error:
             problems[address] = error.message if isinstance(error, OutriderError) else "it is not valid gzip"
-            continue
-        if not pages and not sitemaps:
+            return
+        if not any(contents[address]):
             problems[address] = "it lists no addresses"
-        queue += [resolve_url(each, address) for each in sitemaps]
-        for number, page in enumerate(pages):
-            if number % burst == 0:
-                await anyio.lowlevel.checkpoint()  # other calls have their turn
-            is_complete = page.url.startswith(("http://", "https://"))
-            yield page if is_complete else SitemapEntry(resolve_url(page.url, address), page.modified)
+
+    async with anyio.create_task_group() as tasks:
+        for address in addresses:
+            tasks.start_soon(read_sitemap, address)
+    return contents
 
 
 def iter_unpacked(body: bytes) -> Iterator[bytes]:

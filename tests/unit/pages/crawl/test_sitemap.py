@@ -4,12 +4,14 @@ import gzip
 import tracemalloc
 from pathlib import Path
 
+import anyio
 import pytest
 
 from outrider.pages.crawl.plan import CrawlPlan
 from outrider.pages.crawl.site_map import map_site
-from outrider.pages.crawl.sitemap import iter_unpacked, parse_sitemap
+from outrider.pages.crawl.sitemap import iter_entries, iter_unpacked, parse_sitemap
 from support.fakes.website import FakeSite, SiteAnswer, open_pages
+from support.timeouts import SCENARIO_TIMEOUT_S
 
 pytestmark = pytest.mark.anyio
 HEAD = b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
@@ -57,3 +59,36 @@ async def test_a_page_that_needs_its_scripts_is_mapped_as_a_browser_shows_it():
         bare = await map_site(pages, CrawlPlan(bare_url))
     assert [page.url for page in found.pages.values()] == [f"{url}/", f"{url}/drawn"]
     assert bare.notes == ["the page shows no links without its scripts"]
+
+
+async def test_four_sitemaps_of_an_index_are_read_at_once_and_listed_in_its_order():
+    index = "".join(f"<sitemap><loc>http://a.example/s{number}.xml</loc></sitemap>" for number in range(6))
+    under_way: list[str] = []
+    gate = anyio.Event()
+
+    async def fetch(address: str) -> bytes:
+        if address.endswith("index.xml"):
+            return f"<sitemapindex>{index}</sitemapindex>".encode()
+        under_way.append(address)
+        if len(under_way) == 4:
+            gate.set()
+        await gate.wait()
+        return HEAD + f"<url><loc>{address}/page</loc></url>".encode()
+
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        found = [entry.url async for entry in iter_entries(fetch, ["http://a.example/index.xml"], {})]
+    assert found == [f"http://a.example/s{number}.xml/page" for number in range(6)]
+
+
+@pytest.mark.usefixtures("home")
+async def test_addresses_that_differ_in_a_slash_at_the_end_are_one_page():
+    links = "<a href=/tea/>Tea</a><a href=/tea>Our tea</a><a href=/milk>Milk</a><a href='/tea?x=/'>Offer</a>"
+    sitemap = HEAD + b"<url><loc>/tea</loc></url><url><loc>/milk/</loc></url></urlset>"
+    site = FakeSite({"/": SiteAnswer(links), "/sitemap.xml": SiteAnswer(sitemap, "application/xml")})
+    async with open_pages(site) as (pages, url):
+        found = await map_site(pages, CrawlPlan(url))
+    listed = {page.url.removeprefix(url): (page.title, page.sources) for page in found.pages.values()}
+    assert listed == {
+        "/": ("", ["links"]), "/tea": ("Our tea", ["links", "sitemap"]), "/tea?x=/": ("Offer", ["links"]),
+        "/milk/": ("Milk", ["sitemap", "links"]),
+    }  # fmt: skip
