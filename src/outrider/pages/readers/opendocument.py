@@ -92,7 +92,7 @@ def _parse_part(archive: ZipArchive, name: str, budget: ElementBudget) -> XmlEle
 
 @dataclass
 class EmbeddedObjects:
-    """The formulas and charts of a document; in a flat file their content is in their frames."""
+    """The formulas, charts and workbooks of a document; in a flat file their content is in their frames."""
 
     archive: ZipArchive | None
     budget: ElementBudget
@@ -273,7 +273,7 @@ class OdfWriter:
                 self.draft.add_heading(2, text)
                 self.title = self.title or text
             elif shape.name == "draw:frame" and not shape.find("draw:text-box") and not shape.find("table:table"):
-                self.draft.add_block(render_inline(self.run_builder.build_runs(XmlElement("", {}, [shape]))))
+                self._write_block(XmlElement("text:p", {}, [shape]))
             elif kind not in footer_classes:
                 self._write_blocks(shape)
 

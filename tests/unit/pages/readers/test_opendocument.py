@@ -136,3 +136,20 @@ def test_exponents_and_cell_comments_are_read():
     assert read_document(build_odf("spreadsheet", sheet)).markdown.endswith(
         "| 41 | x |\n| --- | --- |\n\n> Comment at A1 by Tom: Sure?"
     )
+
+
+@pytest.mark.parametrize("kind", ["text", "presentation"])
+def test_an_embedded_workbook_shows_its_first_sheet(kind: str):
+    cells = "".join(f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in ("Tea", "Milk"))
+    row = f"<table:table-row>{cells}</table:table-row>"
+    sheets = f'<table:table table:name="S">{row}{row}</table:table><table:table table:name="T">{row}</table:table>'
+    workbook = (
+        '<o xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+        ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
+        ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0">'
+        f"<office:body><office:spreadsheet>{sheets}</office:spreadsheet></office:body></o>"
+    )
+    frame = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    body = f"<text:p>Stock: {frame}</text:p>" if kind == "text" else f"<draw:page>{frame}</draw:page>"
+    document = read_document(build_odf(kind, body, **{"Object 1__content.xml": workbook}))
+    assert document.markdown.endswith("| Tea | Milk |\n| --- | --- |\n| Tea | Milk |")

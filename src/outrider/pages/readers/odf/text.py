@@ -216,7 +216,7 @@ class OdfRunBuilder:
             self._visit_children(piece, style, hidden=hidden)
 
     def _visit_shape(self, frame: XmlElement) -> None:
-        """Collect text, or add a formula, a chart's numbers or a picture's description."""
+        """Collect text, or add a formula, a chart's numbers, a workbook's sheet or a picture's description."""
         if frame.name != "draw:frame":
             if any(True for _ in frame.iter_outermost("text:p", "text:h")):
                 self.boxes.append(frame)
@@ -234,6 +234,10 @@ class OdfRunBuilder:
         if rows:
             self.draft.add_block(f"Chart: {title or 'untitled'}")
             self.draft.add_table(rows)
+            return
+        if sheets := [*content.iter_descendants("office:spreadsheet")]:
+            tables = list(sheets[0].iter_named("table:table"))
+            self.boxes.append(XmlElement("", {}, [*tables[:1]]))  # an embedded workbook shows one of its sheets
             return
         texts = (" ".join(element.text.split()) for element in frame.iter_named("svg:desc", "svg:title"))
         if description := next(filter(None, texts), ""):
