@@ -64,7 +64,7 @@ def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[Off
     if kind:
         link_text = unquote(address.partition(":")[2].partition("?")[0]).strip()
         if kind == "phone" and sum(map(str.isdigit, text)) >= min_phone_digits:
-            link_text = text
+            link_text = re.sub(r"^[^+(\d]+", "", text)  # after "Call"
         yield OfferedValue((kind,), link_text, "link to " + kind, place, 0.6, context)
         return
     yield OfferedValue(("url",), address, "element", place, 0.5 if text else 0.42)

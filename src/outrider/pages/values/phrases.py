@@ -68,8 +68,7 @@ def is_struck(node: Any) -> bool:
 
 def read_price_range(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
     """Yield a row's only range of money as a price, and as a salary if high."""
-    is_alone = node.css_first("p, div, li") in (None, node)
-    if lead and split_range(text) and PRICE.search(text) and is_alone:
+    if lead and split_range(text) and PRICE.search(text) and is_one_line(node):
         is_high = re.search(r"\d\d[.,\u202f\u00a0 ]\d{3}|\d\dk\b", text, re.IGNORECASE)
         for label in ("price", *(["salary"] if is_high else [])):
             yield OfferedValue((label,), text, "price", f"{lead}text {text!r}", 0.55)
@@ -100,7 +99,7 @@ def read_date(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
     max_date_chars = 30
     if len(text) > MAX_LABEL_CHARS or not re.search(r"\d{4}", text):
         return
-    if match := DATED.fullmatch(text.rstrip(".")):
+    if (match := DATED.fullmatch(text.rstrip("."))) and is_one_line(node):
         yield OfferedValue((match[1],), match[2], "pair", f"{lead}text {text!r}", 0.7)
     elif len(text) <= max_date_chars and is_innermost(node):
         found = match_dates(text, "en")
@@ -108,10 +107,15 @@ def read_date(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
             yield OfferedValue(("date",), text, "time", f"{lead}text {text!r}", 0.5)
 
 
-def read_byline(text: str, lead: str) -> Iterator[OfferedValue]:
+def read_byline(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
     """Yield the author of a line such as `By Ada Berg`."""
-    if len(text) <= MAX_LABEL_CHARS and (match := WRITTEN_BY.fullmatch(text)):
+    if len(text) <= MAX_LABEL_CHARS and (match := WRITTEN_BY.fullmatch(text)) and is_one_line(node):
         yield OfferedValue(("author",), match[1], "pair", f"{lead}text {text!r}", 0.6)
+
+
+def is_one_line(node: Any) -> bool:
+    """Return whether an element has no lines inside, whose texts would be run together."""
+    return all(each.mem_id == node.mem_id for each in node.css("p, div, li")[:2])
 
 
 def is_innermost(node: Any) -> bool:

@@ -95,7 +95,7 @@ class ShownReader:
                     read_price_range(node, text, self.lead),
                     read_count(node, text, self.lead, self.heading),
                     read_role(node, text, self.lead),
-                    read_byline(text, self.lead),
+                    read_byline(node, text, self.lead),
                     read_classes(node, text, self.texts, self.lead),
                 )
             for offer in offers:
