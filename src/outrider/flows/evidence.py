@@ -382,17 +382,12 @@ def _has_same_pieces(target: Target, candidate: ElementCandidate) -> bool:
 
 def _find_lost_identifier(recorded: str, present: str) -> str:
     """Return an email address or code (GT-100) that another one has replaced."""
+    texts = [[word.strip(".,;:()<>[]") for word in text.casefold().split()] for text in (recorded, present)]
     for kind in (r"[^\s@]+@[^\s@]+", r"#\d{2,}|[^\W\d_]{1,5}[-_]\d{2,}[\w-]*"):
-        before, after = (
-            [word for word in _list_words(text) if re.fullmatch(kind, word)] for text in (recorded, present)
-        )
+        before, after = ([word for word in words if re.fullmatch(kind, word)] for words in texts)
         if before and after and not set(before) & set(after):
             return before[0]
     return ""
-
-
-def _list_words(text: str) -> list[str]:
-    return [word.strip(".,;:()<>[]") for word in text.casefold().split()]
 
 
 def _simplify(text: str) -> str:
