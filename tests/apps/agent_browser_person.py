@@ -1,6 +1,8 @@
 """Operate applications through agent-browser's MCP server, which shows trees of roles and names."""
 
+import itertools
 import os
+import re
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,8 +12,8 @@ from typing import Any
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.apps.install import install_node
-from tests.apps.outline import Outline, Part
-from tests.apps.person import Person
+from tests.apps.outline import Name, Outline, Part, measure_indent
+from tests.apps.person import Person, ToolError
 from tests.apps.trees import parse_agent_browser
 
 from outrider.browser.process.find import find_browser
@@ -32,7 +34,17 @@ class AgentBrowserPerson(Person):
         return not any(f'"{word}"' in text for word in ("filled", "selected", "checked"))
 
     async def look(self) -> Outline:
-        return await self._look(interactive=False, compact=True)
+        outline = await self._look(interactive=False, compact=True)
+        lines = list(outline.lines)
+        for number, ref in reversed(find_cut_frames(outline)):
+            await self._call("frame_switch", frame=f"@{ref}")
+            inside = await self.call("agent_browser_snapshot", interactive=False, compact=True)
+            await self._call("frame_main")
+            await self.call("agent_browser_snapshot")  # the frame's own has ended the page's references
+            indent = " " * (measure_indent(lines[number]) + 2)
+            lines[number + 1 : number + 1] = [f"{indent}{line}" for line in inside.split("\n")]
+        self._seen = [self.parse("\n".join(lines))]
+        return self._seen[0]
 
     async def look_at_controls(self) -> Outline:
         return await self._look()
@@ -54,6 +66,10 @@ class AgentBrowserPerson(Person):
             await self._call("click", selector=target)
             await self.press("Home", *["ArrowRight"] * values[1])
             return (await self.look()).text
+        if action == "type" and part.role == "iframe":  # an editor without a reference: it is typed where it is clicked
+            await self._call("click", selector=target)
+            await self.press("Ctrl+A")
+            return await self._call("keyboard_type", text=first)
         if action == "submit":
             await self._call("fill", selector=target, text=first)
             return await self._call("press", key="Enter")
@@ -73,6 +89,13 @@ class AgentBrowserPerson(Person):
         for chord in chords:
             self.hear(await self._call("press", key=chord.replace("Ctrl+", "Control+")))
 
+    async def upload(self, name: Name, file: str, **where: Any) -> None:
+        """Upload by a part; if it only labels the file's input, upload by the input, which shows as a button."""
+        try:
+            await super().upload(name, file, **where)
+        except ToolError:
+            await super().upload(re.compile("^Choose Files?"), file, **where)
+
     async def _call(self, tool: str, **arguments: Any) -> str:
         """Call a tool, and accept the dialog that it has opened."""
         answer = await self.call(f"agent_browser_{tool}", **arguments)
@@ -82,6 +105,16 @@ class AgentBrowserPerson(Person):
 
     async def accept_next_dialog(self) -> None:
         """Do nothing: an action returns while its dialog is open, and the caller then accepts the dialog."""
+
+
+def find_cut_frames(outline: Outline) -> list[tuple[int, str]]:
+    """Return the lines and references of frames in frames, whose content a snapshot leaves out."""
+    frames = [part for part in outline.parts if part.role == "iframe"]
+    return [
+        (inner.line, inner.ref)
+        for outer, inner in itertools.pairwise(frames)
+        if measure_indent(outline.lines[inner.line]) > measure_indent(outline.lines[outer.line])
+    ]
 
 
 @asynccontextmanager

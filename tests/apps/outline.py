@@ -12,6 +12,7 @@ NAMED_BY_TEXT = frozenset(
 FIELD_ROLES = frozenset(
     {"textbox", "field", "editor", "searchbox", "combobox", "spinbutton", "textarea", "text", "search", "password"}
 )
+EDITOR_ROLES = FIELD_ROLES | {"application"}  # Etherpad's text has this role
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class Outline:
         return chosen[number - 1]
 
     def _find_editor(self, start: int) -> Part:
-        """Return the innermost field that holds a line, else the innermost part that does."""
+        """Return the innermost field or application that holds a line, else the innermost part that does."""
         holding = [part for part in self.parts if part.line <= start and self._holds(part, start)]
-        fields = [part for part in holding if part.role in FIELD_ROLES]
+        fields = [part for part in holding if part.role in EDITOR_ROLES]
         if not holding:
             raise LookupError("the outline shows no part that holds the line")
         return (fields or holding)[-1]

@@ -9,7 +9,7 @@ PLAYWRIGHT_LINE = re.compile(
     r"(?P<states>(?: \[[^\]]*\])*)'?(?:: (?P<text>.*))?"
 )
 DEVTOOLS_LINE = re.compile(
-    r"(?P<indent> *)uid=(?P<ref>\S+)(?: (?P<role>[A-Za-z]+))?(?: \"(?P<name>.*?)\"(?= [a-z]|$))?(?P<states>.*)"
+    r"(?P<indent> *)uid=(?P<ref>\S+)(?: (?P<role>[A-Za-z]+))?(?: \"(?P<name>.*?)\"(?= [a-z]|\s*$))?(?P<states>.*)"
 )
 AGENT_BROWSER_LINE = re.compile(
     r"(?P<indent> *)- (?P<role>[A-Za-z]+)(?: \"(?P<name>(?:[^\"\\]|\\.)*)\")?(?: \[(?P<states>[^\]]*)\])?(?P<text>.*)"
