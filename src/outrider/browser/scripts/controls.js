@@ -75,6 +75,8 @@ function nameFromAria(element) {
 function hintForNameless(element) {
   const drawn = findNamedPart(element);
   if (drawn) return quote(collapseSpace(drawn.alt || attributeOf(drawn, "aria-label")));
+  const faded = readTransparentText(element);
+  if (faded) return quote(faded);
   if (element instanceof SVGElement && !idOf(element) && !isIcon(element)) return describeShape(element);
   const paint = readSwatchColor(element);
   return hintFromAttributes(element) + (paint ? ` ${paint}` : "");
@@ -87,6 +89,13 @@ function findNamedPart(element) {
     return control === null || control === element || !containsNode(element, control);
   };
   return [...selectAll(element, "img[alt]:not([alt='']), [aria-label]")].find(isOwn);
+}
+
+// Labels that appear under the pointer, or when a bar is unfolded, name a control before that too.
+function readTransparentText(element) {
+  const isFaded = (part) => getComputedStyle(part).opacity === "0" && checkVisibilityOf(part) && attributeOf(part, "aria-hidden") !== "true";
+  const parts = [...elementsOf(element)].filter(isFaded);
+  return parts.length === 1 ? shorten(nameFromContent(parts[0]), MAX_SCREEN_READER_CHARS) : "";
 }
 
 function hintFromAttributes(element) {

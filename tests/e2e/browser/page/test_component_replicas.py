@@ -742,3 +742,13 @@ async def test_a_check_box_that_lets_presses_through_is_ticked_through_its_item(
     with pytest.raises(Refused, match="pointer-events"):
         await on.pointer.click("checkbox=Fixed")
     assert await on.read_log() == ["option"]
+
+
+async def test_a_control_whose_only_text_is_transparent_is_called_by_it(visit: OpenFailurePage) -> None:
+    on = await visit(
+        """<a href=#title class=minimap-item style="display: flex; width: 90px; height: 20px; border: 1px solid">
+        <span style="opacity: 0">Title</span></a><button class=star><svg width=16 height=16></svg>
+        <span style="display: none">Loading</span></button>"""
+    )
+    outline = (await on.snapshotter.take_snapshot("full")).piece.text
+    assert re.search(r'\["Title" e\d+\]\s+button \.star e\d+', outline), outline
