@@ -62,7 +62,7 @@ def _read_devtools(lines: list[str], number: int) -> Part | None:
 
 def parse_agent_browser(text: str) -> Outline:
     """Parse a snapshot of agent-browser, in which controls and cells have references."""
-    lines = re.sub(r"[\ue000-\uf8ff]|\n(?! *- )", " ", text).split("\n")
+    lines = re.sub(r"[\ue000-\uf8ff]|\\n|\n(?! *- )", " ", text).split("\n")
     return Outline(lines, [part for number in range(len(lines)) if (part := _read_agent_browser(lines, number))])
 
 
@@ -77,7 +77,8 @@ def _read_agent_browser(lines: list[str], number: int) -> Part | None:
         name = _read_text_inside(AGENT_BROWSER_LINE, lines, number)
     if role == "generic" and " editable" in found["text"]:
         role = "field"
-    return Part(ref[1], role, name, number, role in TEXT_ROLES and not is_clickable)
+    is_label = role == "labeltext"  # clickable too, but its control comes first
+    return Part(ref[1], role, name, number, role in TEXT_ROLES and (is_label or not is_clickable))
 
 
 def _unquote(name: str | None) -> str:

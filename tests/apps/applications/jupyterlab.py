@@ -156,6 +156,7 @@ async def restart(person: Person, site: Site) -> bool:
 async def convert(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/lab/tree/sums.ipynb?reset")
     await person.read("print(a * 2 + 2)")
+    await person.read("| Idle")  # the list of formats comes after the notebook
     await person.click("File", "menuitem")
     await person.click(re.compile("^Save and Export Notebook As"))
     await person.click("Markdown")
