@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.apps.install import install_node
 from tests.apps.outline import Outline, Part
-from tests.apps.person import Person
+from tests.apps.person import Person, ToolError
 from tests.apps.trees import parse_playwright
 
 from outrider.browser.process.find import find_browser
@@ -41,7 +41,10 @@ class PlaywrightPerson(Person):
 
     async def open(self, url: str) -> None:
         self._seen = []
-        answer = await self.call("browser_navigate", url=url)
+        try:
+            answer = await self.call("browser_navigate", url=url)
+        except ToolError:  # a page that is just being left may cancel it
+            answer = await self.call("browser_navigate", url=url)
         if "beforeunload" in answer:
             answer = await self.call("browser_handle_dialog", accept=True)
         self.hear(answer)

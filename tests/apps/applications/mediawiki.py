@@ -140,7 +140,7 @@ async def watch(person: Person, site: Site) -> bool:
 @application.task("protect a page against edits")
 async def protect(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/index.php?title=Main_Page&action=protect")
-    await person.click(re.compile("Allow all users"), "combobox")
+    await person.click(ANY_NAME, "combobox", after=re.compile('group "?Edit'))
     await person.click("Allow only administrators", "option")
     await person.click("Confirm", "button")
     return await becomes(lambda: ("edit", "sysop") in query(site, "select pr_type, pr_level from page_restrictions"))
