@@ -140,7 +140,7 @@ async def watch(person: Person, site: Site) -> bool:
 @application.task("protect a page against edits")
 async def protect(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/index.php?title=Main_Page&action=protect")
-    await person.click(ANY_NAME, "combobox", after=re.compile('group "?Edit'))
+    await person.click(ANY_NAME, "combobox", after="view and change the protection")
     await person.click("Allow only administrators", "option")
     await person.click("Confirm", "button")
     return await becomes(lambda: ("edit", "sysop") in query(site, "select pr_type, pr_level from page_restrictions"))
@@ -158,6 +158,7 @@ async def delete(person: Person, site: Site) -> bool:
 async def prefer(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/index.php?title=Special:Preferences")
     await person.type(re.compile("^Real name"), "Ada Admin")
+    await person.press("Tab")  # what was typed counts when the field is left
     await person.click("Save", "button")
     return await becomes(lambda: ("Ada Admin",) in query(site, "select user_real_name from user"))
 

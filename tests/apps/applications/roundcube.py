@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_debian, install_python, php_command, php_environment
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
 ROUNDCUBE_PACKAGES = (
@@ -141,9 +141,9 @@ async def open_message(person: Person, site: Site, subject: str) -> None:
 @application.task("sign in")
 async def sign_in(person: Person, site: Site) -> bool:
     await person.open(site.url)
-    await person.type("Username", site.user)
-    await person.type("Password", site.password)
-    await person.click("Login", "button")
+    await person.type(ANY_NAME, site.user)
+    await person.type(ANY_NAME, site.password, number=2)
+    await person.click(re.compile("^login$", re.IGNORECASE), "button")
     await person.read("Crane is stuck")
     return True
 
@@ -152,7 +152,7 @@ async def sign_in(person: Person, site: Site) -> bool:
 async def write(person: Person, site: Site) -> bool:
     await person.open(site.url)
     await person.click("Compose", "button")
-    await person.type(re.compile(""), "bob@example.org", "combobox", before="Subject")
+    await person.type(ANY_NAME, "bob@example.org", "combobox", before="Subject")
     await person.type("Subject", "Lunch on Friday")
     await person.type("Message Body", "Pier 4 at noon?")
     await person.click("Send", "button")
