@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import re
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -90,11 +89,11 @@ class AgentBrowserPerson(Person):
             self.hear(await self._call("press", key=chord.replace("Ctrl+", "Control+")))
 
     async def upload(self, name: Name, file: str, **where: Any) -> None:
-        """Upload by a part; if it only labels the file's input, upload by the input, which shows as a button."""
+        """Upload by a part, or by the page's file input if the part only opens a dialog for files."""
         try:
             await super().upload(name, file, **where)
         except ToolError:
-            await super().upload(re.compile("^Choose Files?"), file, **where)
+            self.hear(await self._call("upload", selector="input[type=file]", files=[str(self.folder / file)]))
 
     async def _call(self, tool: str, **arguments: Any) -> str:
         """Call a tool, and accept the dialog that it has opened."""
