@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.apps.bed import Application, Site, becomes
 from tests.apps.install import install_debian
-from tests.apps.person import Person
+from tests.apps.person import ANY_NAME, Person
 from tests.apps.servers import find_port, run_server
 
 REDMINE_PACKAGES = ("redmine", "redmine-sqlite", "puma", "libjs-jquery")
@@ -162,7 +162,7 @@ async def context_menu(person: Person, site: Site) -> bool:
 @application.task("write a page of the project's wiki")
 async def write_wiki(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/projects/harbour/wiki")
-    await person.type(re.compile("content_text"), "h1. Harbour\n\nTen cranes.")
+    await person.type(ANY_NAME, "h1. Harbour\n\nTen cranes.", "textbox", after="Preview")
     await person.click("Save", "button")
     return await becomes(
         lambda: any("Ten cranes." in str(row) for row in query(site, "select text from wiki_contents"))
