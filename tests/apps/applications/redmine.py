@@ -154,7 +154,7 @@ async def filter_version(person: Person, site: Site) -> bool:
 async def context_menu(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/projects/harbour/issues")
     await person.click("Actions", "link", after="Paint the gate")
-    await person.hover("Status", "link")
+    await person.hover("Status", "link", after="Edit")
     await person.click("In Progress", "link")
     return await becomes(lambda: read_issue(site, "Paint the gate")["status"] == "In Progress")
 
@@ -184,7 +184,7 @@ async def attach(person: Person, site: Site) -> bool:
     await person.open(f"{site.url}/issues/2")
     await person.click("Edit", "link")
     person.write_file("colours.txt", "red and blue")
-    await person.upload(re.compile("filedrop|^Choose File|^file|Add files", re.IGNORECASE), "colours.txt")
+    await person.upload(re.compile("filedrop|^Choose Files?$|Add files"), "colours.txt")
     await person.read("colours.txt")
     await person.click("Submit", "button")
     return await becomes(
