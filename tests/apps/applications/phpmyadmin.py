@@ -89,6 +89,7 @@ async def edit_row(person: Person, site: Site) -> bool:
     await person.click("harbour", "link")
     await person.click("ships", "link")
     await person.click(re.compile("^Edit"), "link", before="Borea")
+    await person.find("Go", "button")  # the list has fields too, and stays until the row has come
     await person.type(ANY_NAME, "950", "textbox", after=column("tons"))
     await person.click("Go", "button")
     return await becomes(lambda: query(site, "select tons from ships where name = 'Borea'") == [["950"]])
