@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.apps.install import install_node
@@ -18,6 +19,7 @@ from tests.apps.trees import parse_agent_browser
 from outrider.browser.process.find import find_browser
 
 VERSION = "0.41.2"
+SETTLING_TIME_S = 1.0  # it presses what a page moves away while it loads; a model's next call comes no sooner
 
 
 class AgentBrowserPerson(Person):
@@ -49,13 +51,17 @@ class AgentBrowserPerson(Person):
         return await self._look()
 
     async def _look(self, **options: bool) -> Outline:
+        await anyio.sleep(SETTLING_TIME_S)
         outline = self.parse(await self.call("agent_browser_snapshot", **options))
         self._seen = [outline]
         return outline
 
     async def open(self, url: str) -> None:
         self._seen = []
-        self.hear(await self.call("agent_browser_open", url=url))
+        try:
+            self.hear(await self.call("agent_browser_open", url=url))
+        except ToolError:  # a page that is just being left may cancel it
+            self.hear(await self.call("agent_browser_open", url=url))
 
     async def act(self, action: str, part: Part, *values: Any) -> str:
         first, target = values[0] if values else "", f"@{part.ref}"

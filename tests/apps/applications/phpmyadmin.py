@@ -107,6 +107,7 @@ async def edit_cell(person: Person, site: Site) -> bool:
 async def insert_row(person: Person, site: Site) -> bool:
     await open_table(person, site)
     await person.click(re.compile("^Insert"), "link", after="Structure")
+    await person.find("Go", "button")
     await person.type(ANY_NAME, "Delta", "textbox", after=column("name"))
     await person.type(ANY_NAME, "300", "textbox", after=column("tons"))
     await person.click("Go", "button", after=column("port"))
