@@ -19,7 +19,7 @@ from tests.apps.trees import parse_agent_browser
 from outrider.browser.process.find import find_browser
 
 VERSION = "0.41.2"
-SETTLING_TIME_S = 1.0  # it presses what a page moves away while it loads; a model's next call comes no sooner
+SETTLING_TIME_S = 3.0  # it presses what a page moves away while it loads; a model's next call comes no sooner
 
 
 class AgentBrowserPerson(Person):

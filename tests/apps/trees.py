@@ -56,7 +56,9 @@ def _read_devtools(lines: list[str], number: int) -> Part | None:
     role = (found["role"] or "StaticText").lower()
     if role == "generic" and " value=" in found["states"]:  # an element with `contenteditable` and no role
         role = "field"
+    described = re.search(r'description="([^"]*)"', found["states"])
     name = found["name"] or (_read_text_inside(DEVTOOLS_LINE, lines, number) if role in NAMED_BY_TEXT else "")
+    name = name if name.strip() or not described else described[1]  # of buttons that show an icon
     return Part(found["ref"], role, name, number, role in TEXT_ROLES)
 
 
