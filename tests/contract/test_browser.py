@@ -137,6 +137,7 @@ async def test_a_session_is_accessible_to_its_owner_alone(client: BrowserAppClie
     assert not other.is_error
 
 
+@pytest.mark.nightly
 async def test_errors_name_open_sessions_whole_however_many_there_are(client: BrowserAppClient):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         opened = [await client.call_tool("createSession", caller="busy", url="about:blank") for _ in range(3)]
@@ -451,6 +452,7 @@ async def test_files_are_downloaded_into_the_workspace(client: BrowserAppClient,
     assert next((client.folder / "downloads").glob("report*")).read_text() == "a,b\n1,2\n"
 
 
+@pytest.mark.nightly
 async def test_dialogs_are_reported_and_can_be_answered_beforehand(client: BrowserAppClient, session: str):
     with anyio.fail_after(BROWSER_TIMEOUT_S):
         await client.navigate_session(session, "/dialogs")
@@ -649,6 +651,7 @@ async def test_elements_are_returned_as_data_with_positions_and_working_refs(cli
     assert not clicked.is_error
 
 
+@pytest.mark.nightly
 async def test_a_screenshot_is_an_image_and_a_link(client: BrowserAppClient, session: str):
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, "1200×800"),

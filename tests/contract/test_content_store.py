@@ -116,6 +116,7 @@ async def test_text_and_data_of_a_result_agree(home: Path):
         assert all(str(each) in hits.text for each in (row["contentId"], row["matchedText"], row["lineRange"][1]))
 
 
+@pytest.mark.nightly
 async def test_equal_text_in_a_store_is_kept_once(home: Path):
     async with open_content_app(home) as app:
         first = await add_content(app)
@@ -147,6 +148,7 @@ async def test_stores_are_made_listed_and_described(home: Path):
         assert {first["stores"][0]["name"], second["stores"][0]["name"]} == {"Teas", "Unnamed Store"}
 
 
+@pytest.mark.nightly
 async def test_listing_is_newest_first_and_in_pages(home: Path):
     async with open_content_app(home) as app:
         for day in ("03", "01", "02"):

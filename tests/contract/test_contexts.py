@@ -177,6 +177,7 @@ async def test_subscribers_of_the_newest_protocol_are_notified_too(home: Path):
 
 
 @pytest.mark.parametrize("given", [["--assistant", "anna"], []], ids=["option", "environment"])
+@pytest.mark.nightly
 async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, given: list[str]):
     environ = {"HOME": str(home)} | ({} if given else {"OUTRIDER_ASSISTANT": "anna"})
     program, *words = outrider_command.build_command("mcp", "--no-daemon", "--toolsets", "playbook", *given)
@@ -191,6 +192,7 @@ async def test_an_assistant_may_be_named_for_a_whole_connection(home: Path, give
 
 
 @pytest.mark.parametrize("era", mcp_clients.PROTOCOL_VERSIONS)
+@pytest.mark.nightly
 async def test_without_an_assistant_playbooks_belong_to_the_client_s_own_name(home: Path, era: str):
     coder, chatter = (Implementation(name=name, version="1") for name in ("coder", "chatter"))
     async with open_test_app(home, "playbook") as app:

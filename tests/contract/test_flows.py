@@ -108,6 +108,7 @@ async def test_a_session_is_saved_with_parameters_but_no_passwords_and_runs_agai
     assert "choose one of order" in format_result_text(unknown)
 
 
+@pytest.mark.nightly
 async def test_a_saved_flow_keeps_comments_and_gets_a_new_version(running: BrowserAppClient, session: str):
     await call_for_text(running, "inputText", sessionId=session, selector="[name=user]", text="ada")
     await call_for_text(running, "saveFlow", name="typing", sessionId=session)
@@ -169,6 +170,7 @@ async def stop_recording(running: BrowserAppClient, name: str) -> CallToolResult
     return result
 
 
+@pytest.mark.nightly
 async def test_a_handwritten_flow_stops_with_the_reason_and_continues_from_the_next_step(running: BrowserAppClient):
     steps = "  - open: SITE/form\n  - fill: Name\n    text: Ada\n  - click: {role: button, name: Order}\n"
     write_flow(running, "stops", steps + "  - check: Gift\n")

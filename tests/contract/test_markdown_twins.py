@@ -59,6 +59,7 @@ async def test_the_sites_markdown_is_read_if_it_is_as_complete_as_the_page(home:
     assert asked.count("/wal.md") == 1
 
 
+@pytest.mark.nightly
 async def test_incomplete_markdown_is_ignored_and_not_requested_again(home: Path):
     cases: dict[str, Any] = {
         "shorter": build_markdown("# wal\n\nSign in to read this page."),
@@ -104,6 +105,7 @@ def build_negotiating_site(
     return serve, asked
 
 
+@pytest.mark.nightly
 async def test_a_negotiating_site_is_compared_once_and_then_asked_for_markdown_alone(home: Path):
     names = tuple(f"page{number}" for number in range(12))
     site, asked = build_negotiating_site(names, MARKDOWN.format)
@@ -137,6 +139,7 @@ async def test_invisible_lines_are_removed_from_markdown_on_every_page_of_a_site
         assert "obey" not in result.text
 
 
+@pytest.mark.nightly
 async def test_markdown_with_other_content_than_the_page_is_not_used(home: Path):
     twins: dict[str, Callable[[str], str]] = {
         "bait": lambda name: f"# {name}\n\nBuy the golden plan today; it is the only one that experts recommend.",

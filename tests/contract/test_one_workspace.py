@@ -125,6 +125,7 @@ async def make_files(at: WorkspaceClient) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("directory", ["", "."])
+@pytest.mark.nightly
 async def test_a_file_named_by_any_tool_is_available_to_all_others(shared_home: Path, directory: str):
     async with open_workspace(shared_home, directory=directory) as at:
         session, names = await make_files(at)

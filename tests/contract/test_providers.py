@@ -125,6 +125,7 @@ async def test_results_are_mapped_cleaned_and_counted(name, keyed, mode):
 
 
 @pytest.mark.parametrize(("name", "keyed", "mode"), IN_MODES)
+@pytest.mark.nightly
 async def test_pages_do_not_overlap_and_leave_nothing_out(name, keyed, mode):
     async with open_single_provider(name, keyed=keyed) as one:
         pages = [(await one.search.find(Query("tea", mode=mode, count=5, page=page))).hits for page in (1, 2)]

@@ -235,6 +235,7 @@ async def team(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Serve
         yield opened
 
 
+@pytest.mark.nightly
 async def test_all_tools_are_described_validly(team: ServedApp):
     headers = {"Authorization": f"Bearer {OPERATOR_TOKEN}"}
     async with httpx2.AsyncClient(base_url=team.url, headers=headers) as http:

@@ -173,6 +173,7 @@ async def ignore_progress(progress: float, total: float | None, message: str | N
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+@pytest.mark.nightly
 async def test_progress_shows_query_conversation_thinking_and_answer(agents_host: AgentsApp, era: str):
     async with open_recording_client(agents_host, era) as (caller, seen):
         result = await caller.call_tool("run_echo", {"query": "hello"}, progress_callback=ignore_progress)
@@ -415,6 +416,7 @@ async def test_an_agent_that_fails_gives_the_reason_and_the_remedy(agents_host: 
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
+@pytest.mark.nightly
 async def test_a_call_that_does_not_wait_reports_how_to_return(agents_host: AgentsApp, seconds: int):
     held = anyio.Event()
     agents_host.model.script = {**MODEL_TURNS, "slow": [ChatTurn(text="at last", wait_before=held)]}

@@ -120,6 +120,7 @@ def read_answer(result: CallToolResult) -> str:
         for kind in CLIENT_CAPABILITIES
     ],
 )
+@pytest.mark.nightly
 async def test_a_grandchilds_question_reaches_the_person_and_the_answer_returns_to_it(
     agents_host: AgentsApp, era: str, capabilities: str
 ):

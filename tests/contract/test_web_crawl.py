@@ -54,6 +54,7 @@ async def test_a_crawl_lists_its_pages_as_data_and_as_text(home: Path):
     assert f"- a {loopback.site_url}/a (" in result.text
 
 
+@pytest.mark.nightly
 async def test_crawled_pages_are_read_from_the_cache(home: Path):
     async with loopback_app.open_loopback_app(home, LINKED_SITE) as loopback:
         await loopback.app.call("web_crawl", url=f"{loopback.site_url}/", max_depth=1)

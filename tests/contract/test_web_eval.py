@@ -69,6 +69,7 @@ async def test_wrong_arguments_are_named(home: Path, arguments: dict[str, Any], 
 
 
 @pytest.mark.parametrize("tool", ["get_screenshots", "get_run_events"])
+@pytest.mark.nightly
 async def test_an_unknown_evaluation_is_an_error(home: Path, tool: str):
     unknown = await call_without_browser(home, tool, session_id="00000000-0000-0000-0000-000000000000")
     none_yet = await call_without_browser(home, tool)

@@ -49,6 +49,7 @@ def build_envelope() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", HANDSHAKES)
+@pytest.mark.nightly
 def test_a_resources_own_fields_are_next_to_its_text_in_older_versions(tmp_path: Path, version: str):
     call = {"id": 2, "method": "tools/call", "params": {"name": "show", "arguments": {}}}
     initialized, called = exchange_messages(tmp_path, *build_handshake(version), call)

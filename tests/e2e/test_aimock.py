@@ -102,6 +102,7 @@ async def test_an_agent_thinks_calls_and_answers(aimock: str, wire: str, home: P
 
 
 @BY_DAY_ONE_FORMAT
+@pytest.mark.nightly
 async def test_parallel_calls_of_one_step_are_all_made(aimock: str, wire: str, home: Path):
     run, _ = await run_to_end(aimock, wire, "Send two", home, stakes={"send": "low"})
     assert (run.status, run.answer) == ("completed", "Both are sent.")

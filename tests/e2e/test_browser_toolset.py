@@ -152,6 +152,7 @@ async def test_a_browser_that_does_not_start_says_why_in_one_error(
     assert listed.structured_content["sessions"] == []
 
 
+@pytest.mark.nightly
 async def test_the_app_leaves_no_browser_behind(tmp_path: Path):
     with anyio.fail_after(SCENARIO_TIMEOUT_S):
         async with open_browser_app(tmp_path) as at:

@@ -372,6 +372,7 @@ async def test_doctor_explains_how_to_get_a_model_if_there_is_none(home: Path):
     assert "set a key in the environment" in said
 
 
+@pytest.mark.nightly
 async def test_doctor_reports_a_chosen_model_without_a_key(home: Path):
     done = await run_outrider(home, "doctor", "--set", "models.default=anthropic:claude-x")
     assert done.returncode == 1

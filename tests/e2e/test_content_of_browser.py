@@ -13,6 +13,7 @@ pytestmark = pytest.mark.anyio
 MINE = Call(session="mine")
 
 
+@pytest.mark.nightly
 async def test_a_page_that_is_extracted_in_the_browser_can_be_searched(home: Path):
     site = loopback_app.build_page_site(
         {"/tea": loopback_app.build_article_html("All about tea", "Green tea is steeped. " * 20)}

@@ -107,6 +107,7 @@ def test_the_inspector_finds_no_fault_with_any_schema_over_http(inspect, serve_a
 
 
 @pytest.mark.parametrize("era", ERAS)
+@pytest.mark.nightly
 async def test_the_inspector_reads_a_page_over_stdio(inspect, era: str):
     async with http_servers.serve_app(serve_kettles) as url:
         allow = f"egress.allow={url.removeprefix('http://')}"
@@ -131,6 +132,7 @@ async def test_the_inspector_reads_a_page_over_http(inspect, era: str):
 
 
 @pytest.mark.parametrize("era", ERAS)
+@pytest.mark.nightly
 def test_the_inspector_reports_a_failed_call_as_failed(inspect, era: str):
     code, answer = inspect(
         outrider_command.build_command("mcp", "--no-daemon"),

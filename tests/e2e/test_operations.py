@@ -137,6 +137,7 @@ async def wait_for_exit(served: Served) -> int:
     return await anyio.to_thread.run_sync(lambda: served.process.wait(timeout=PROCESS_TIMEOUT_S))
 
 
+@pytest.mark.nightly
 async def test_a_call_can_be_traced_from_the_request_to_the_page(home: Path, monkeypatch: pytest.MonkeyPatch):
     collector = Collector()
     async with http_servers.serve_app(collector.app()) as endpoint:

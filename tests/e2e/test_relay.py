@@ -83,6 +83,7 @@ async def test_hosts_are_served_by_one_process_each_in_its_own_session_and_direc
     assert facts["hosts"] == 2
 
 
+@pytest.mark.nightly
 async def test_a_lean_and_an_ordinary_host_share_the_process_with_their_own_tool_lists(second_user: HostUser):
     with anyio.fail_after(PROCESS_TIMEOUT_S):
         async with (

@@ -88,6 +88,7 @@ def build_tool_specs(described: dict[str, Any]) -> dict[str, tuple[str, dict[str
     return specs
 
 
+@pytest.mark.nightly
 async def test_a_chat_program_finds_the_tools_and_posts_to_their_paths(home: Path):
     async with http_servers.serve_app(TEA_SITE) as site:
         with serve_outrider(home, *TOOLSETS, "--set", build_egress_setting(site)) as (_, url):

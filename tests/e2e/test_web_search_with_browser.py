@@ -58,6 +58,7 @@ async def open_search_app(home: Path, *, brave: bool = False, **search: Any) -> 
                 yield SearchApp(app, client, pages, apis)
 
 
+@pytest.mark.nightly
 async def test_the_first_engines_page_is_read_as_the_browser_shows_it(home: Path):
     async with open_search_app(home) as at:
         result = await at.search(limit=2)

@@ -82,6 +82,7 @@ async def test_an_agent_waits_its_budget_pauses_and_its_host_is_told_why(home: P
     assert run.state["seconds"] <= run.ended_at - run.created_at - held + 0.2
 
 
+@pytest.mark.nightly
 async def test_a_host_is_told_that_a_person_has_paused_its_session(tmp_path: Path):
     heard: list[str] = []
     told = anyio.Event()

@@ -155,6 +155,7 @@ CLERK_TURNS = {"clerk": [ChatTurn(calls=[("add_observation", {"observation": "x"
 CLERK_AGENTS = {"clerk": {"tools": ["add_observation"], "stakes": {"add_observation": "high"}}}
 
 
+@pytest.mark.nightly
 async def test_a_result_waiting_for_a_person_links_to_its_question_without_a_token(home: Path):
     async with agents_app.open_agents_app(home, CLERK_TURNS, CLERK_AGENTS, data_dir=str(home / "data")) as loopback:
         listening = DashboardServer(loopback.app.dashboard_services())

@@ -110,6 +110,7 @@ async def test_a_person_names_the_element_and_the_run_continues_with_the_new_ver
     assert again["code"] == "not_repairable"
 
 
+@pytest.mark.nightly
 async def test_a_model_is_asked_once_and_the_step_it_proposes_asks_a_person(tmp_path: Path):
     async with open_repairer(tmp_path, ModelTurn(text="""```json\n{"ref": "e2"}\n```""")) as user:
         run = await user.stop()
@@ -146,6 +147,7 @@ async def test_an_agent_cannot_choose_a_field_for_a_secret_and_its_other_steps_a
     assert not by_person.is_error, by_person.content
 
 
+@pytest.mark.nightly
 async def test_an_unusable_answer_of_the_model_changes_nothing(tmp_path: Path):
     answers = ['{"ref": null}', '{"ref": "e77"}', "I would press Buy.", '{"ref": "e3"}']
     for number, text in enumerate(answers):

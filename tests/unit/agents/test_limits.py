@@ -64,6 +64,7 @@ async def test_repeating_one_call_is_reported_to_the_model_and_ends_the_run():
     assert "same call 3 times" in scripted.model_server.requests[3].results[-1]
 
 
+@pytest.mark.nightly
 async def test_loops_are_detected_despite_random_parts_of_results():
     looping_calls = {
         "boundary": ("overhear", {}),

@@ -35,6 +35,7 @@ def list_effects(pages: Path) -> Sequence[dict[str, Any]]:
     return [each for each in every if each["what"] != "started"]
 
 
+@pytest.mark.nightly
 async def test_an_agent_calls_another_servers_tool(pages: Path):
     async with open_app_with_server(LOOK, pages) as scripted:
         run = await scripted.run_to_end(toolsets=[], mcp=["notes"])

@@ -57,6 +57,7 @@ async def text_of(content: ContentStores, call: Call, record: ContentRecord) -> 
     return (await content.read_lines(call, record.id)).text
 
 
+@pytest.mark.nightly
 async def test_texts_are_returned_unchanged_and_found(address: str, tmp_path: Path, call: Call):
     async with open_stores(address, tmp_path / "content") as content:
         texts = ["plain tea", EVIL, "  blanks stay \n\n", "x" * 5_000, "# One\r\n\r\nword " * 900, "\n" * 5_000]

@@ -247,6 +247,7 @@ async def test_texts_added_while_a_store_is_deleted_leave_no_rows(address: str, 
         assert await replica.list_problems() == []
 
 
+@pytest.mark.nightly
 async def test_a_copied_database_hides_and_purges_the_same_rows(tmp_path: Path, call: Call):
     source, target = (
         f"sqlite+aiosqlite:///{sqlite.create_migrated_file(tmp_path / name)}" for name in ("one.db", "two.db")

@@ -106,6 +106,7 @@ async def test_records_wait_for_an_unusable_database_with_one_log_entry(
     await database.close()
 
 
+@pytest.mark.nightly
 async def test_each_new_failure_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     folder = tmp_path / "data"
     for name in ("a", "b"):

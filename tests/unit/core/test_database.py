@@ -396,6 +396,7 @@ def test_a_full_disk_is_reported_in_a_sentence_and_breaks_nothing(tmp_path: Path
     connection.close()
 
 
+@pytest.mark.nightly
 def test_once_the_disk_has_space_again_work_continues_in_the_same_process(tmp_path: Path):
     before, after = finish_process(start_script(FILL_AND_FREE_THE_DISK, tmp_path / "outrider.db")).splitlines()
     kept, there = map(int, before.split())
@@ -445,6 +446,7 @@ async def test_a_long_held_lock_is_reported_and_nothing_is_lost(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("existing", [False, True], ids=["new file", "existing file"])
+@pytest.mark.nightly
 def test_a_folder_that_cannot_be_written_is_reported_in_a_sentence(public_folder: Path, tmp_path: Path, existing: bool):
     path = public_folder / "outrider.db"
     if existing:
@@ -528,6 +530,7 @@ async def test_a_caller_that_gives_up_leaves_no_lock_behind(database: Database):
     assert len([key for key in await list_keys(database) if key.endswith("after")]) == 20
 
 
+@pytest.mark.nightly
 async def test_a_task_that_is_cancelled_in_a_transaction_leaves_no_lock_behind(database: Database):
     async def work(key: str) -> None:
         async with database.write() as connection:

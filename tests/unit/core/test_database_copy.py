@@ -133,6 +133,7 @@ async def test_an_interrupted_copy_continues_where_it_stopped(databases: Make, t
         await DatabaseCopy(laptop, team).prepare_target(into_existing=False)
 
 
+@pytest.mark.nightly
 async def test_a_non_empty_target_is_refused_unless_merging_and_keeps_its_rows(databases: Make):
     laptop, team = databases("sqlite"), databases("postgres")
     for database, used in ((laptop, 1), (team, 2)):

@@ -101,6 +101,7 @@ async def test_postgres_addresses_are_accepted_in_every_common_scheme(server: po
     await database.close()
 
 
+@pytest.mark.nightly
 def test_without_the_driver_the_remedy_is_its_installation():
     command = [sys.executable, "-W", "error", "-c", WITHOUT_DRIVER]
     ended = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))

@@ -51,6 +51,7 @@ async def database(server: postgres.PostgresServer) -> AsyncGenerator[Database]:
     await made.close()
 
 
+@pytest.mark.nightly
 async def test_two_processes_together_never_exceed_the_limit(database: Database):
     async with database.write() as connection:
         await connection.execute(text("CREATE TABLE inside (now integer, most integer)"))

@@ -228,6 +228,7 @@ async def test_a_background_child_resumes_automatically(home: Path):
         assert (await wait_for_end(made, child.id)).status == "completed"
 
 
+@pytest.mark.nightly
 async def test_a_run_whose_questions_are_answered_before_it_pauses_still_resumes(home: Path):
     gate = anyio.Event()
     calls = [("create_goal", {"goal": "tea"}), ("run_other", {"query": "take your time"})]
@@ -330,6 +331,7 @@ def build_failing_turns() -> Callable[[int], dict[str, Any]]:
     }
 
 
+@pytest.mark.nightly
 async def test_a_failed_run_continues_where_it_failed_and_repeats_nothing(home: Path, build_failing_turns: Any):
     async with open_agents_app(home, build_failing_turns(404), {"clerk": {"toolsets": ["planning"]}}) as made:
         async with mcp_clients.connect_client(made.app.build_server()) as client:

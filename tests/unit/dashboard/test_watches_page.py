@@ -106,6 +106,7 @@ async def test_a_watch_is_paused_and_resumed_by_its_button(home: Path):
         assert (await site.client.get("/watches/w000")).status_code == 404
 
 
+@pytest.mark.nightly
 async def test_long_lists_come_in_parts(home: Path):
     async with open_watched_site(home, {f"/{number}": build_text(number) for number in range(52)}) as site:
         for number in range(52):

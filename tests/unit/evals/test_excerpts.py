@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from evals.excerpts.evaluate import BUDGETS, build_questions, is_answered
 from evals.extraction.corpus import OWN_CORPUS, read_samples
 
@@ -11,6 +12,7 @@ FLOOR = 0.95  # share of questions answered within the middle budget
 PAGE_COUNT = 12  # the ratio of the page's length to the budget
 
 
+@pytest.mark.nightly
 def test_excerpts_answer_most_questions_that_the_whole_page_answers():
     asked = list(build_questions(read_samples(OWN_CORPUS), tokens=0))
     book = "\n\n".join(dict.fromkeys(each.markdown for each in asked))

@@ -80,6 +80,7 @@ async def test_a_programs_tools_are_listed_with_what_they_do(env: dict[str, str]
     assert not found["wipe"].idempotent
 
 
+@pytest.mark.nightly
 async def test_a_server_starts_once_at_its_first_use(pages: Path):
     async with open_servers(notes=build_program_settings(DIARY=str(pages))) as remote:
         assert not pages.exists()

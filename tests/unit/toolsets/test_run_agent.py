@@ -45,6 +45,7 @@ def test_the_longest_names_are_numbered_within_the_limit():
 
 
 @given(st.sets(st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}\Z"), max_size=8))
+@pytest.mark.nightly
 def test_every_host_can_take_every_name(given_names: set[str]):
     names = _assign_tool_names(given_names, taken_names={"run_agent"})
     assert len(set(names.values())) == len(given_names)

@@ -23,6 +23,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 WORLD = "test"
 
 
+@pytest.mark.nightly
 async def test_a_crashed_page_fails_pending_calls_at_once_and_names_its_address(open_session, browsers, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:
@@ -39,6 +40,7 @@ async def test_a_crashed_page_fails_pending_calls_at_once_and_names_its_address(
     assert (back.url, back.title, session.status) == (f"{site.here}/article", "On lighthouses", "active")
 
 
+@pytest.mark.nightly
 async def test_navigating_is_enough_to_revive_a_crashed_session(open_session, site):
     session = await open_session("/article")
     async with session.acquire_page() as page:

@@ -9,6 +9,7 @@ from support.timeouts import EVENT_TIMEOUT_S
 CLICK = "(id) => { document.getElementById(id).click(); return document.querySelector('output').textContent }"
 
 
+@pytest.mark.nightly
 async def test_alerts_are_accepted_and_confirms_dismissed_unless_told_otherwise(open_session):
     session = await open_session("/dialogs")
     async with session.acquire_page() as page:
@@ -56,6 +57,7 @@ async def test_an_open_dialog_waits_for_its_answer(open_session):
         await session.dialogs.answer(accept=True)
 
 
+@pytest.mark.nightly
 async def test_a_page_with_a_leave_confirmation_can_be_left(open_session, site):
     session = await open_session("/dialogs")
     async with session.acquire_page() as page:

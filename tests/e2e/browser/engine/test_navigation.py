@@ -74,6 +74,7 @@ async def test_a_redirect_to_a_forbidden_address_is_refused_with_the_guards_reas
     assert "egress.allow" in refused.value.hint
 
 
+@pytest.mark.nightly
 async def test_a_name_that_does_not_exist_is_unavailable(open_session):
     session = await open_session()
     with pytest.raises(Unavailable, match=r"nothing-here\.invalid"):
@@ -114,6 +115,7 @@ async def test_reloading_loads_again(open_session):
     assert (again.title, again.status, again.ready) == ("Order form", 200, "load")
 
 
+@pytest.mark.nightly
 async def test_a_script_that_never_loads_is_not_waited_for(open_session, site):
     session = await open_session()
     with anyio.fail_after(EVENT_TIMEOUT_S):
@@ -139,6 +141,7 @@ async def test_a_server_that_never_answers_is_unavailable_at_the_deadline(open_s
 
 
 @pytest.mark.parametrize("first", ["article", "about:blank"])
+@pytest.mark.nightly
 async def test_a_navigation_that_is_cancelled_leaves_the_page_as_it_was(open_session, site, first):
     session = await open_session()
     await session.goto(first if ":" in first else f"{site.here}/{first}")

@@ -116,6 +116,7 @@ async def test_input_reaches_a_frame_of_another_process(open_session):
             assert await frame.evaluate(MAIN_WORLD, told) == ["Pressed", "grüß!"]
 
 
+@pytest.mark.nightly
 async def test_removing_or_moving_a_frame_between_processes_is_noticed(open_session, site):
     session = await open_session("/frames")
     async with session.acquire_page() as page:

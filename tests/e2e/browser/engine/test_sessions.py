@@ -35,6 +35,7 @@ async def test_sessions_share_neither_cookies_nor_storage(open_session, site):
         assert await page.evaluate_in("", "() => [document.cookie, localStorage.mine ?? null]") == ["", None]
 
 
+@pytest.mark.nightly
 async def test_viewport_language_and_time_zone_are_as_requested(open_session):
     session = await open_session("/frames", size=(640, 480), locale="de-AT", timezone="Asia/Tokyo")
     told = """() => [innerWidth, innerHeight, navigator.language, new Date(0).getHours(), (0.5).toLocaleString(),

@@ -98,6 +98,7 @@ async def test_a_sign_in_made_in_the_window_is_saved_and_used_by_sessions(window
         assert await page.evaluate_in("", "() => localStorage.theme") == "dark"
 
 
+@pytest.mark.nightly
 async def test_an_open_window_is_closed_at_the_time_limit_and_its_state_saved(windows, site):
     async def away(_: Session) -> None:
         """Do nothing for a while, because the site already remembers the person."""
@@ -145,6 +146,7 @@ async def test_the_window_starts_with_the_state_saved_under_that_name(windows, s
     assert titles == ["Account"]
 
 
+@pytest.mark.nightly
 async def test_a_window_has_the_requested_size_and_no_headless_browser_starts(windows, site):
     options = SessionOptions(headless=False, size=(900, 600))
     session, _ = await windows.open_session("test", f"{site.here}/form", options)
@@ -154,6 +156,7 @@ async def test_a_window_has_the_requested_size_and_no_headless_browser_starts(wi
     assert len(windows.running_browsers) == 1
 
 
+@pytest.mark.nightly
 async def test_a_session_whose_window_a_person_closes_is_gone(windows, site):
     session, _ = await windows.open_session("test", f"{site.here}/form", SessionOptions(headless=False))
     assert windows.list_sessions("test") == [session]

@@ -203,6 +203,7 @@ async def test_a_covered_drop_target_is_hit_in_the_middle(visit: OpenFailurePage
         "<div id=it aria-label=Log style='height:60px; overflow:auto'><p style='height:200px'>Started</div>",
     ],
 )
+@pytest.mark.nightly
 async def test_an_unchanged_reference_is_not_refused(html: str, visit: OpenFailurePage) -> None:
     on = await visit(html)
     await on.snapshotter.take_snapshot("full")

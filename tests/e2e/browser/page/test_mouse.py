@@ -90,6 +90,7 @@ async def test_a_hold_to_confirm_button_is_held(visit: OpenFailurePage) -> None:
     assert "Deleted" in (await on.pointer.click("#b", hold_s=0.35)).changes
 
 
+@pytest.mark.nightly
 async def test_scrolling_uses_the_wheel_where_it_affects_only_the_target(visit: OpenFailurePage) -> None:
     inner_box = (
         "<div style='height: 3000px'><div style='height: 690px; width: 900px; overflow: auto; margin: auto'>"

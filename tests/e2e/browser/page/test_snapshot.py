@@ -448,6 +448,7 @@ async def test_a_page_that_shadows_its_own_properties_is_still_read(html: str, r
     assert (await list_interactable(on.snapshotter)).total
 
 
+@pytest.mark.nightly
 async def test_a_page_nested_to_the_browsers_limit_is_read(visit: OpenFailurePage) -> None:
     on = await visit("<p>top</p><div id=d></div>")
     await on.evaluate_js(

@@ -74,6 +74,7 @@ FORMS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("wire", API_FORMATS)
+@pytest.mark.nightly
 async def test_a_picture_reaches_the_model_in_the_form_of_its_api(wire: str):
     find_picture, expected = FORMS[wire]
     async with open_scripted_app(DRAW_AND_ANSWER, wire) as scripted:

@@ -96,6 +96,7 @@ async def test_a_cache_of_size_zero_stores_nothing(tmp_path: Path):
     assert not (tmp_path / "p.db").exists()
 
 
+@pytest.mark.nightly
 async def test_a_killed_writer_leaves_a_readable_database(tmp_path: Path):
     script = """
         import anyio, itertools, pathlib, sys

@@ -30,6 +30,7 @@ LIBRARY_PAGES = {
         ("harbour nonexistentword", "/boat"),
     ],
 )
+@pytest.mark.nightly
 async def test_the_best_page_comes_first(query: str, first: str):
     site, clock = (
         FakeSite({path: SiteAnswer(f'<meta charset="utf-8">{body}') for path, body in LIBRARY_PAGES.items()}),

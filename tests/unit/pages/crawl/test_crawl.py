@@ -125,6 +125,7 @@ async def test_a_larger_budget_continues_where_the_smaller_ended():
     assert again == []
 
 
+@pytest.mark.nightly
 async def test_recrawling_a_site_transfers_and_reports_only_changes():
     routes: dict[str, Any] = dict(HARBOUR)
 
@@ -264,6 +265,7 @@ async def test_a_missing_first_page_or_a_redirect_to_another_site_is_an_error():
             await here.crawl("/away")
 
 
+@pytest.mark.nightly
 async def test_a_failing_site_is_left_alone_and_tried_again_later():
     broken = {"down": True}
 
@@ -280,6 +282,7 @@ async def test_a_failing_site_is_left_alone_and_tried_again_later():
     assert (well.ending, well.round, well.tally.read, well.tally.failed) == ("finished", 1, 31, 0)
 
 
+@pytest.mark.nightly
 async def test_pages_linked_from_a_failing_page_are_not_reported_as_gone():
     down: set[str] = set()
 

@@ -238,6 +238,7 @@ def test_placeholder_titles_and_authors_are_ignored():
     assert (document.title, document.author) == ("Tides", "")
 
 
+@pytest.mark.nightly
 def test_a_scanned_document_names_the_remedy():
     assert "ocrmypdf" in read_document(build_pdf_page("0 0 1 rg 0 0 9 9 re f")).markdown
 
