@@ -6,7 +6,6 @@ They come from sitemaps, llms.txt, feeds and the links of one page.
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import islice
 from urllib.parse import unquote, urljoin, urlsplit
 
 import anyio
@@ -202,7 +201,7 @@ class SiteMapper:
                     return
         except OutriderError as error:
             self.found.notes.append(f"sitemap could not be read: {error.message}")
-        for address, problem in islice(problems.items(), max_problems):
+        for address, problem in sorted(problems.items())[:max_problems]:  # several are read at the same time
             self.found.notes.append(f"sitemap {address} was not read: {problem}")
         if len(problems) > max_problems:
             self.found.notes.append(f"{len(problems) - max_problems} more sitemaps were not read")
