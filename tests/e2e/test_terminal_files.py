@@ -15,7 +15,8 @@ from support.timeouts import SCENARIO_TIMEOUT_S
 pytestmark = pytest.mark.anyio
 UPLOAD_HTML = """<!doctype html><title>../Harbour: report</title>
 <input type=file onchange="files[0].text().then((text) => say.textContent = text)">
-<a href="/visitors.csv" download>Visitors</a><button>Nothing</button><p id=say>"""
+<a href="/visitors.csv" download>Visitors</a><button>Nothing</button><p id=say>
+<input type=button value=Later onclick="setTimeout(() => document.querySelector('a').click(), 1500)">"""
 CSV = (200, {"content-type": "text/csv"}, b"month,visitors\nMay,4120\n")
 
 
@@ -47,6 +48,12 @@ async def test_documents_and_downloads_are_saved_in_the_current_directory(termin
     assert paths[1] != paths[2]
     assert named.splitlines()[-1] == "may.csv"
     assert (none.returncode, b"no download has ended" in none.stderr) == (1, True)
+
+
+async def test_a_download_that_begins_after_the_click_is_waited_for(terminal: Terminal, folder: Path):
+    with anyio.fail_after(SCENARIO_TIMEOUT_S):
+        await terminal.read("browser", "download", "button=Later", "--output", "later.csv")
+    assert (folder / "later.csv").read_bytes() == CSV[2]
 
 
 async def test_only_files_of_the_directory_are_uploaded(terminal: Terminal, folder: Path):

@@ -42,16 +42,18 @@ async def iter_entries(
         at_once: How many sitemaps are read at once.
     """
     max_files, burst = 500, 500
-    queue, seen = deque(dict.fromkeys(addresses)), set[str]()
+    queue = deque(dict.fromkeys(addresses))
+    known, read_count = set(queue), 0
     while queue:
-        if len(seen) >= max_files:
+        if read_count >= max_files:
             problems[queue[0]] = f"only {max_files} sitemaps of a site are read"
             break
-        batch = [queue.popleft() for _ in range(min(at_once, len(queue), max_files - len(seen)))]
-        seen.update(batch)
+        batch = [queue.popleft() for _ in range(min(at_once, len(queue), max_files - read_count))]
+        read_count += len(batch)
         for address, (pages, sitemaps) in (await _read_sitemaps(fetch, batch, problems)).items():
-            found = (resolve_url(each, address) for each in sitemaps)
-            queue += [each for each in dict.fromkeys(found) if each not in seen and each not in queue]
+            found = dict.fromkeys(resolve_url(each, address) for each in sitemaps)
+            queue += [each for each in found if each not in known]
+            known.update(found)
             for number, page in enumerate(pages):
                 if number % burst == 0:
                     await anyio.lowlevel.checkpoint()  # other calls have their turn
