@@ -22,7 +22,8 @@ from outrider.pages.extraction.markdown.paragraph import ParagraphWriter
 from outrider.pages.extraction.markdown.posts import build_post_heads, find_posts, get_opening_post
 from outrider.pages.extraction.markdown.style import DEFAULT_STYLE, MarkdownStyle
 from outrider.pages.extraction.markdown.writer import MarkdownWriter, render_text
-from outrider.pages.extraction.metadata.page_facts import PageFacts, read_facts
+from outrider.pages.extraction.metadata.declared_parts import list_declared_parts
+from outrider.pages.extraction.metadata.page_facts import PageFacts, read_facts, read_json_ld_objects
 from outrider.pages.extraction.metadata.product import format_missing_facts, read_product
 from outrider.pages.extraction.parse.frame_documents import has_frame_documents, open_frame_documents
 from outrider.pages.extraction.parse.framesets import render_frameset
@@ -109,11 +110,13 @@ def extract_main_content(
     if tree.body is not None:  # a frameset has none
         sheets = collect_style_sheets(tree, head)
         page = cut_into_blocks(tree.body, 2 * tags, sheets.is_hidden if sheets else None, url)
+    json_ld_objects = read_json_ld_objects(head)
+    signals.declared_parts = list_declared_parts(json_ld_objects)
     chosen, kind, metadata = _select_blocks(page, signals, main=main)
     limits = {"hidden": page.hidden_chars, "cut": is_cut or page.truncated, "curtain": page.has_overlay}
     metadata |= {name: value for name, value in limits.items() if value}
     base = signals.base_url or url
-    facts = read_facts(tree, page, base, head, kind)
+    facts = read_facts(tree, page, base, head, json_ld_objects, kind=kind)
     product = read_product(facts, tree if kind == "product" else None)
     if main and facts.book_title_blocks:
         chosen = [number for number in chosen if number not in facts.book_title_blocks]

@@ -5,6 +5,7 @@ import pytest
 
 from outrider.pages.extraction.blocks.tree_walker import cut_into_blocks
 from outrider.pages.extraction.classify.classifier import choose_blocks
+from outrider.pages.extraction.classify.declared_blocks import DECLARED_PROBABILITY
 from outrider.pages.extraction.classify.outliers import drop_dangling_pointers, drop_outliers
 from outrider.pages.extraction.classify.threshold import select_blocks
 from outrider.pages.extraction.main_content import parse_html
@@ -28,6 +29,12 @@ def test_a_doubtful_block_far_from_the_text_is_dropped(source: str):
     teaser = "Eight boats that sank in sight of the town"
     assert teaser not in list_article_texts(source, {"Share"}, {teaser: 0.65})
     assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.9})
+
+
+def test_a_doubtful_block_next_to_a_declared_one_is_kept():
+    source, teaser = ARTICLE_HTML + MARGIN + TEASER + "<p>2 leeks</p>", "Eight boats that sank in sight of the town"
+    assert teaser not in list_article_texts(source, {"Share"}, {teaser: 0.4})
+    assert teaser in list_article_texts(source, {"Share"}, {teaser: 0.4, "2 leeks": DECLARED_PROBABILITY})
 
 
 def test_a_doubtful_block_next_to_the_text_is_kept():

@@ -15,6 +15,7 @@ from outrider.pages.extraction.classify.complete_structures import (
     complete_lists,
     complete_tables,
 )
+from outrider.pages.extraction.classify.declared_blocks import DECLARED_PROBABILITY, find_declared_blocks
 from outrider.pages.extraction.classify.duplicates import drop_duplicates
 from outrider.pages.extraction.classify.features import BlockFeatures, build_features
 from outrider.pages.extraction.classify.lexicon import build_lexicon_columns
@@ -50,7 +51,10 @@ def classify_blocks(page: PageBlocks, signals: PageSignals) -> Classification:
     parts = [_score_window(part, signals) for part in iter_parts(page, max_window_blocks, max_window_chars)]
     words = np.concatenate([part[1] for part in parts])
     kind = parts[0][2] if float(words.sum()) >= MIN_KIND_WORDS else ""
-    chosen, facts = choose_blocks(page, np.concatenate([part[0] for part in parts]), words, kind)
+    probabilities = np.concatenate([part[0] for part in parts])
+    if signals.declared_parts:
+        probabilities[find_declared_blocks(page, signals.declared_parts)] = DECLARED_PROBABILITY
+    chosen, facts = choose_blocks(page, probabilities, words, kind)
     return Classification(chosen, kind, facts)
 
 

@@ -8,6 +8,7 @@ docs/reference/extraction.md.
 
 from outrider.pages.extraction.blocks.page_blocks import TAG_NUMBERS, PageBlocks
 from outrider.pages.extraction.classify.complete_structures import find_heading, is_heading
+from outrider.pages.extraction.classify.declared_blocks import DECLARED_PROBABILITY
 
 CONTIGUOUS_KIND = "article"  # the kind of page whose content is one text
 NON_LIST_TAGS = frozenset(
@@ -40,6 +41,7 @@ def drop_outliers(page: PageBlocks, chosen: list[int], probabilities: list[float
     kept: list[int] = []
     for piece, weight in zip(pieces, weights, strict=True):
         is_certain = weight >= min_probability * sum([words[block] for block in piece])
+        is_certain = is_certain or any(probabilities[block] == DECLARED_PROBABILITY for block in piece)
         if not is_certain and weight < min_share_of_largest * largest:
             continue
         end = len(piece)

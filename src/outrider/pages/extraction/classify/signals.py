@@ -3,7 +3,7 @@
 import contextlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -43,6 +43,7 @@ class PageSignals:
         has_long_number: 1 if the path holds a number of four digits or more.
         has_query: 1 if the address has a query.
         base_url: The address that relative addresses start from.
+        declared_parts: Lists of texts that the JSON-LD declares as content: ingredients, steps, answers.
     """
 
     title: str = ""
@@ -55,6 +56,7 @@ class PageSignals:
     has_long_number: int = 0
     has_query: int = 0
     base_url: str = ""
+    declared_parts: list[list[str]] = field(default_factory=list)
 
     def add_url(self, url: str) -> None:
         """Add signals from the words and the form of the page's address."""

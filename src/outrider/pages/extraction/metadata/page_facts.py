@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from outrider.pages.document import to_single_line
 from outrider.pages.extraction.blocks.class_words import CATEGORY_NUMBERS as CATEGORY
-from outrider.pages.extraction.blocks.head_elements import HeadElements, collect_head_elements
+from outrider.pages.extraction.blocks.head_elements import HeadElements
 from outrider.pages.extraction.blocks.page_blocks import TAG_NUMBERS, Attributes, PageBlocks
 from outrider.pages.extraction.metadata.bylines import find_byline, is_real_author
 from outrider.pages.extraction.metadata.dates import find_line_dates, is_other_event, parse_declared_date
@@ -278,20 +278,21 @@ class PageFacts:
         return next(targets, value)
 
 
-def read_facts(tree: Any, page: PageBlocks, base: str, head: HeadElements | None = None, kind: str = "") -> PageFacts:
+def read_facts(
+    tree: Any, page: PageBlocks, base: str, head: HeadElements, json_ld_objects: list[dict[str, Any]], *, kind: str
+) -> PageFacts:
     """Read the facts of a parsed page.
 
     Args:
         tree: The parsed page.
         page: Its blocks.
         base: Address that relative addresses start from.
-        head: Its metadata elements, if already collected.
-        kind: Its kind, if known.
+        head: Its metadata elements.
+        json_ld_objects: Its JSON-LD.
+        kind: Its kind, or "" if unknown.
     """
     max_times = 20
     max_author_nodes = 5
-    max_json_ld_objects = 2_000
-    head = head or collect_head_elements(tree)
     attributes = tree.root.attributes if tree.root is not None else {}
     language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip()
     facts = PageFacts(
@@ -299,12 +300,10 @@ def read_facts(tree: Any, page: PageBlocks, base: str, head: HeadElements | None
         title_tag=to_single_line(head.title[:2_000]),
         scripts=sum("json" not in script_type for script_type, _ in head.scripts),
         kind=kind,
+        json_ld_objects=json_ld_objects,
     )
     for attributes in head.metas:
         facts.add_meta_element(attributes)
-    for script_type, node in head.scripts:
-        if "ld+json" in script_type:
-            facts.json_ld_objects += parse_json_ld(node.text() or "", max_json_ld_objects - len(facts.json_ld_objects))
     facts.canonical = next(filter(None, (resolve_url(address, base) for address in head.canonical)), "")
     facts.address = facts.canonical or base
     publishers = facts.list_names_of_types(("WebSite", "Organization", "NewsMediaOrganization"))
@@ -402,6 +401,16 @@ def _read_author_name(node: Any) -> str:
     text = to_single_line((inner or node).text(separator=" ")[:500])
     is_name = 2 < len(text) <= MAX_AUTHOR_CHARS and not any(map(str.isdigit, text)) and " : " not in text
     return text if is_name else ""
+
+
+def read_json_ld_objects(head: HeadElements) -> list[dict[str, Any]]:
+    """Return the objects of all JSON-LD scripts of a page, in order."""
+    max_objects = 2_000
+    objects = list[dict[str, Any]]()
+    for script_type, node in head.scripts:
+        if "ld+json" in script_type:
+            objects += parse_json_ld(node.text() or "", max_objects - len(objects))
+    return objects
 
 
 def parse_json_ld(script: str, limit: int) -> list[dict[str, Any]]:
