@@ -5,7 +5,7 @@ from typing import Any
 
 from outrider import extract
 
-STORY = "".join(
+SOUP_STORY = "".join(
     f"<p>The dish came to us from the harbour, where cooks have made it since the {number}th summer of the market, "
     "and every family there has its own way of cutting the leeks and of keeping the broth clear.</p>"
     for number in range(20, 28)
@@ -22,7 +22,7 @@ def build_page(declared: dict[str, Any], shown: str) -> str:
     menu = "<nav><a href=/1>Recipes</a> <a href=/2>Dill</a> <a href=/3>Leeks</a></nav>"
     return (
         f"<html><head><title>Harbour soup</title><script type='application/ld+json'>{script}</script></head>"
-        f"<body>{menu}<article><h1>Harbour soup</h1>{STORY}</article>{SHELF.format(shown)}</body></html>"
+        f"<body>{menu}<article><h1>Harbour soup</h1>{SOUP_STORY}</article>{SHELF.format(shown)}</body></html>"
     )
 
 

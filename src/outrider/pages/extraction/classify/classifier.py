@@ -18,6 +18,7 @@ from outrider.pages.extraction.classify.complete_structures import (
 from outrider.pages.extraction.classify.declared_blocks import DECLARED_PROBABILITY, find_declared_blocks
 from outrider.pages.extraction.classify.duplicates import drop_duplicates
 from outrider.pages.extraction.classify.features import BlockFeatures, build_features
+from outrider.pages.extraction.classify.generators import find_generator_kind
 from outrider.pages.extraction.classify.lexicon import build_lexicon_columns
 from outrider.pages.extraction.classify.model import ContentModel, load_model, to_probability
 from outrider.pages.extraction.classify.outliers import CONTIGUOUS_KIND, drop_dangling_pointers, drop_outliers
@@ -48,20 +49,31 @@ def classify_blocks(page: PageBlocks, signals: PageSignals) -> Classification:
     """Classify the blocks of a page that has any. The kind comes from the first 1,200."""
     max_window_chars = 300_000  # a character takes 20 bytes
     max_window_blocks = 1_200  # a block takes 4 kB
-    parts = [_score_window(part, signals) for part in iter_parts(page, max_window_blocks, max_window_chars)]
+    known_kind = find_generator_kind(signals.generator, page.texts)
+    windows = iter_parts(page, max_window_blocks, max_window_chars)
+    parts = [_score_window(part, signals, known_kind) for part in windows]
     words = np.concatenate([part[1] for part in parts])
-    kind = parts[0][2] if float(words.sum()) >= MIN_KIND_WORDS else ""
+    kind = parts[0][2]
     probabilities = np.concatenate([part[0] for part in parts])
     if signals.declared_parts:
         probabilities[find_declared_blocks(page, signals.declared_parts)] = DECLARED_PROBABILITY
-    chosen, facts = choose_blocks(page, probabilities, words, kind)
+    is_generated = known_kind == "documentation"
+    chosen, facts = choose_blocks(page, probabilities, words, kind, is_generated=is_generated)
     return Classification(chosen, kind, facts)
 
 
 def choose_blocks(
-    page: PageBlocks, probabilities: Floats, words: Floats, kind: str
+    page: PageBlocks, probabilities: Floats, words: Floats, kind: str, *, is_generated: bool = False
 ) -> tuple[list[int], dict[str, Any]]:
-    """Choose the blocks to keep by their probabilities and the page's kind. Return their numbers and facts."""
+    """Choose the blocks to keep. Return their numbers and facts.
+
+    Args:
+        page: The blocks.
+        probabilities: Per block.
+        words: Per block.
+        kind: The kind of the page.
+        is_generated: Whether a generator of documentation wrote the page.
+    """
     max_brief_words = 150  # a page of few words and blocks has little around its content
     min_brief_probability = 0.35
     if kind == "listing" and is_single_article(page, probabilities, words):
@@ -80,6 +92,8 @@ def choose_blocks(
         kept = np.flatnonzero(keep)
         keep[kept[0] : kept[-1] + 1] = True
         probabilities = np.maximum(probabilities, MIN_RELATED_PROBABILITY)
+    if is_generated:
+        keep |= probabilities >= MIN_RELATED_PROBABILITY
     keep_doubtful_blocks(page, keep, probabilities, words, threshold=threshold, kind=kind)
     chosen = complete_lists(page, complete_tables(page, np.flatnonzero(keep).tolist()), probabilities, kind)
     chosen = complete_sections(page, add_headings(page, chosen, probabilities), probabilities, kind)
@@ -124,12 +138,14 @@ def build_layout(page: PageBlocks) -> PageLayout:
     return view, build_attribute_words(page, view.parent, view.last > view.first)
 
 
-def _score_window(page: PageBlocks, signals: PageSignals) -> tuple[Floats, Floats, str]:
+def _score_window(page: PageBlocks, signals: PageSignals, known_kind: str) -> tuple[Floats, Floats, str]:
     """Return the probabilities and words of a window's blocks, and the kind of the page."""
     model, (view, naming) = load_model(), build_layout(page)
     features = build_features(page, signals, view)
     words, lexicon = view.words, build_lexicon_columns(naming, view.owner, view.words, model.name_weights)
-    kind = model.predict_kind(features, lexicon, words) if float(words.sum()) >= MIN_KIND_WORDS else ""
+    kind = known_kind
+    if not kind and float(words.sum()) >= MIN_KIND_WORDS:
+        kind = model.predict_kind(features, lexicon, words)
     return predict_content(model, features, lexicon, (view, naming), kind), words, kind
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 from outrider.pages.extraction.blocks.class_words import categorize_names
 from outrider.pages.extraction.blocks.head_elements import HeadElements, collect_head_elements
+from outrider.pages.extraction.blocks.page_blocks import Attributes
 
 JSON_LD_TYPE_PATTERN = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,60})')
 SCHEMA_TYPE_GROUPS = (
@@ -35,6 +36,7 @@ class PageSignals:
     Attributes:
         title: Of the title element and Open Graph.
         description: As declared, or "".
+        generator: The program that wrote the page, as declared, or "".
         json_ld: The page's JSON-LD scripts, unparsed.
         schema_bits: One bit for each group of JSON-LD types that occurs.
         og_type: 1 for an Open Graph article, 2 for a product, 3 for a website, else 0.
@@ -48,6 +50,7 @@ class PageSignals:
 
     title: str = ""
     description: str = ""
+    generator: str = ""
     json_ld: str = ""
     schema_bits: int = 0
     og_type: int = 0
@@ -57,6 +60,22 @@ class PageSignals:
     has_query: int = 0
     base_url: str = ""
     declared_parts: list[list[str]] = field(default_factory=list)
+
+    def add_meta_element(self, attributes: Attributes) -> None:
+        """Add what a meta element declares."""
+        name, content = (
+            (attributes.get("property") or attributes.get("name") or "").lower(),
+            attributes["content"] or "",
+        )
+        if name == "og:title":
+            self.title = self.title + " " + content
+        elif name in ("description", "og:description"):
+            self.description = self.description or content
+        elif name == "generator":
+            self.generator = self.generator or content
+        elif name == "og:type":
+            known_types = (("article", 1), ("product", 2), ("website", 3))
+            self.og_type = next((number for name, number in known_types if name in content.lower()), 0)
 
     def add_url(self, url: str) -> None:
         """Add signals from the words and the form of the page's address."""
@@ -87,15 +106,7 @@ def read_signals(tree: Any, url: str, head_elements: HeadElements | None = None)
     head_elements = head_elements or collect_head_elements(tree)
     signals = PageSignals(title=head_elements.title)
     for attributes in head_elements.metas:
-        name = (attributes.get("property") or attributes.get("name") or "").lower()
-        if name == "og:title":
-            signals.title = signals.title + " " + (attributes["content"] or "")
-        elif name in ("description", "og:description"):
-            signals.description = signals.description or attributes["content"] or ""
-        elif name == "og:type":
-            og_type = (attributes["content"] or "").lower()
-            known_types = (("article", 1), ("product", 2), ("website", 3))
-            signals.og_type = next((number for name, number in known_types if name in og_type), 0)
+        signals.add_meta_element(attributes)
     scripts = [node.text() or "" for script_type, node in head_elements.scripts if script_type == "application/ld+json"]
     signals.json_ld = "\n".join(scripts)[:max_json_ld_chars]
     for kind in JSON_LD_TYPE_PATTERN.findall(signals.json_ld):
