@@ -15,6 +15,7 @@ from outrider.pages.extraction.classify.complete_structures import (
     complete_lists,
     complete_tables,
 )
+from outrider.pages.extraction.classify.dated_records import RECORD_KINDS, find_dated_records
 from outrider.pages.extraction.classify.declared_blocks import DECLARED_PROBABILITY, find_declared_blocks
 from outrider.pages.extraction.classify.duplicates import drop_duplicates
 from outrider.pages.extraction.classify.features import BlockFeatures, build_features
@@ -95,6 +96,8 @@ def choose_blocks(
     if is_generated:
         keep |= probabilities >= MIN_RELATED_PROBABILITY
     keep_doubtful_blocks(page, keep, probabilities, words, threshold=threshold, kind=kind)
+    if kind in RECORD_KINDS:
+        keep[find_dated_records(page, keep, probabilities, words)] = True
     chosen = complete_lists(page, complete_tables(page, np.flatnonzero(keep).tolist()), probabilities, kind)
     chosen = complete_sections(page, add_headings(page, chosen, probabilities), probabilities, kind)
     if kind == CONTIGUOUS_KIND:
