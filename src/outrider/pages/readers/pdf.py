@@ -23,7 +23,7 @@ from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
 from outrider.pages.readers.pdf_layout.blocks import PdfBlock, build_blocks
 from outrider.pages.readers.pdf_layout.footnotes import NOTE_AREA_SHARE, split_footnotes
-from outrider.pages.readers.pdf_layout.headers_footers import PAGE_LABEL, find_headers_footers, is_at_edge
+from outrider.pages.readers.pdf_layout.headers_footers import find_headers_footers
 from outrider.pages.readers.pdf_layout.line import PdfLine
 from outrider.pages.readers.pdf_layout.page import PdfPage, read_page
 from outrider.pages.readers.pdf_layout.recognition import find_recognizer, recognize_page
@@ -345,10 +345,8 @@ class PdfConverter:
         """
         if id(line) in self.header_footer_ids:
             return True
-        if not is_at_edge(line, page):
+        if not page.is_at_edge(line):
             return False
-        if PAGE_LABEL.fullmatch(line.text[:60]):
-            return True
         if not NUMBERED_TITLE.search(line.text) or line.size > MIN_HEADING_SIZE_RATIO * self.body_size:
             return False
         text = _normalize_title(line.text)

@@ -163,8 +163,46 @@ def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
         ([(72, 770, 14, "Tides of the coast"), (500, 770, 14, "2024")], text, False),
         ([(72, 30, 8, "Lamp & Sons, Quay 7, Wend")], text, False),
         ([(72, 30, 8, "Source: the night book."), (290, 770, 10, "29")], text, False),
+        ([(72, 30, 8, "This content downloaded from 192.0.2.1 on Mon, 16 Jun 2014")], text, True),
+        ([(72, 30, 8, "Download date: 28 Dec 2018")], text, True),
+        ([(72, 20, 8, "Tides-2018.indd 71")], text, True),
+        ([(72, 30, 10, "Harbour Office"), (72, 18, 10, "Form 12-B (Rev. 5-2010)")], text, True),
+        ([(72, 75, 10, "Harbour Office"), (300, 75, 10, "May 2019"), (490, 75, 10, "Page 17")], text, True),
+        ([(72, 750, 10, "Tides of the coast"), (290, 30, 10, "29")], text, True),
+        ([(72, 750, 10, "Tides of the coast"), (290, 30, 10, "1")], text, False),
+        ([(72, 40, 10, "Tides 2018 | www.tides.example"), (290, 20, 10, "29")], text, True),
+        ([(72, 724, 10, "RECEIPT"), (490, 724, 10, "219")], text, False),
+        ([(212, 100, 10, "219")], text, True),
+        ([(490, 100, 10, "219")], text, False),
+        ([(72, 30, 10, "Due on receipt: 350.00"), (290, 770, 10, "29")], text, False),
+        ([(72, 30, 10, "Call 555 0199 at night"), (290, 770, 10, "29")], text, False),
     ]
     for edge, lines, goes in cases:
         markdown = read_document(build_positioned_pdf([*edge, *lines])).markdown
         assert (edge[0][3] not in markdown) is goes, edge
         assert lines[0][3] in markdown
+
+
+def test_a_title_in_capitals_with_a_page_number_needs_no_gap():
+    text = [(72, 752 - 13 * at, 10, f"{at} {LOREM}") for at in (1, 2, 3)]
+    for title, is_header in (("TIDES OF THE COAST", True), ("Tides of the coast", False), ("RECEIPT", False)):
+        lines = [(72, 752, 10, title), (490, 752, 10, "219"), *text]
+        assert (title not in read_document(build_positioned_pdf(lines)).markdown) is is_header
+
+
+def test_a_number_beside_other_text_at_the_edge_is_not_a_page_number():
+    text = [(95, 752 - 26 * at, 10, f"{at} {LOREM}") for at in (0, 1, 2)]
+    lines = [text[0], (95, 739, 9, "Enter the height of the tide."), *text[1:], (72, 738, 10, "36")]
+    assert "36" in read_document(build_positioned_pdf(lines)).markdown
+
+
+def test_a_rotated_note_about_the_copy_is_left_out():
+    text = "".join(draw_text(100, 700 - 13 * at, f"{at} {LOREM}") for at in range(9))
+    stamp = "q 0 1 -1 0 40 300 cm " + draw_text(0, 0, "Downloaded from tides.example on 11 May 2019") + "Q"
+    assert "tides.example" not in read_document(build_pdf_page(text + stamp)).markdown
+
+
+def test_the_words_of_a_rotated_line_stay_in_one_paragraph():
+    text = "".join(draw_text(100, 700 - 13 * at, f"{at} {LOREM}") for at in range(9))
+    words = draw_text(0, 0, "The") + draw_text(23, 0, "keeper") + draw_text(62, 0, "sleeps")
+    assert "The keeper sleeps" in read_document(build_pdf_page(f"{text} q 0 1 -1 0 40 300 cm {words} Q")).markdown

@@ -3,37 +3,17 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from statistics import median
 
 from outrider.pages.readers.pdf_layout.line import PdfLine
+from outrider.pages.readers.pdf_layout.margin_stamps import find_margin_stamps
 from outrider.pages.readers.pdf_layout.page import PdfPage
+from outrider.pages.readers.pdf_layout.page_labels import find_page_labels
+from outrider.pages.readers.pdf_layout.single_page_headers import find_single_page_headers
 
 MIN_REPEATED_PAGES = 3
 MAX_HEADER_SIZE_RATIO = 1.05  # of a header's type size to that of the text
 DIGITS = re.compile(r"\d+")
-# Page numbers in their printed forms: 12, xii, (xii), A-3, 3 - 12, Page 12 of 90, 12 | Page.
-PAGE_WORD = r"(?:page|seite|página|pagina|стр\.|p\.)"
-PAGE_LABEL = re.compile(
-    rf"[-–—|\[(\s]*(?:{PAGE_WORD}[\s|–-]*)?(?:[a-z]-\d{{1,3}}|\d{{1,2}} ?[-–] ?\d{{1,4}}|\d{{1,4}}|[ivxlc]{{1,7}})"
-    rf"(?:\s*(?:/|of|von|de|из)\s*\d{{1,4}})?[-–—|\])\s]*|\d{{1,4}} ?\| ?p ?a ?g ?e",
-    re.IGNORECASE,
-)
-NAMED_PAGE = re.compile(
-    rf"(?:^|[\s(|–—-]){PAGE_WORD}[\s|]*\d{{1,4}}(?: ?(?:/|of|von|de) ?\d{{1,4}})?[\s)]*$", re.IGNORECASE
-)
-JOINED_NUMBER = re.compile(r"^\d{1,4}\s?[|•·—]|(?:[|•·—]|\b(?:19|20)\d\d\s)\s?\d{1,4}$")
-NOTE_START = re.compile(
-    r"[*†‡§¹²³(\[]|\d{1,3}[.)]?\s|(?:source|note|table|figure|fig\.|appendix|annex|corresponding)\b", re.IGNORECASE
-)
-# A number of an invoice and the like, which is not a page number.
-NUMBER_LABEL = re.compile(r"(?:[.:#№]|\b(?:no|nr|number|nummer|date|total|invoice|order|id))$", re.IGNORECASE)
-PUBLICATION = re.compile(
-    r"\b(?:vol(?:\.|ume)\s?\d|no\.\s?\d+\W+(?:\w+ )?\d{4}|pp\.\s?\d|issn\b|isbn\b|doi(?:\.org|:)|et al\.?$|arxiv:\d|"
-    r"all rights reserved|downloaded from)|©|\(c\) \d{4}"
-    r"|^\d{1,2}[/.]\d{1,2}[/.]\d{2,4},? \d{1,2}:\d\d",  # as browsers print
-    re.IGNORECASE,
-)
 
 
 def find_headers_footers(pages: list[PdfPage], body: float) -> set[int]:
@@ -44,20 +24,17 @@ def find_headers_footers(pages: list[PdfPage], body: float) -> set[int]:
         body: The type size of most of the text, in points.
     """
     min_page_share = 0.3
-    edges = [[(line, _mask_digits(line)) for line in page.lines if is_at_edge(line, page)] for page in pages]
+    edges = [[(line, _mask_digits(line)) for line in page.lines if page.is_at_edge(line)] for page in pages]
     counts = Counter(text for page_edges in edges for text in {text for _, text in page_edges})
     min_pages = max(MIN_REPEATED_PAGES, min_page_share * len(pages))
     # A text with a changing number is a header even on few pages.
     headers = {text for text, count in counts.items() if count >= (MIN_REPEATED_PAGES if "#" in text else min_pages)}
     repeated = {id(line) for page_edges in edges for line, text in page_edges if text in headers}
-    lone = {line for page in pages for line in _find_lone_headers(page, body)} if len(pages) < min_pages else set()
-    return repeated | lone | _find_page_numbers(pages) | _find_edge_bands(pages, body)
-
-
-def is_at_edge(line: PdfLine, page: PdfPage) -> bool:
-    """Return whether a line is in the top or bottom 9 % of a page."""
-    edge = 0.09 * page.height
-    return not line.table_rows and (line.bottom > page.top - edge or line.top < page.bottom + edge)
+    alone = pages if len(pages) < min_pages else []
+    lone = {line for page in alone for line in find_single_page_headers(page, body)}
+    labels = {id(line) for page in pages for line in find_page_labels(page)}
+    stamps = {line for page in pages for line in find_margin_stamps(page.lines)}
+    return repeated | stamps | lone | labels | _find_page_numbers(pages) | _find_edge_bands(pages, body)
 
 
 def _mask_digits(line: PdfLine) -> str:
@@ -107,64 +84,6 @@ def _find_edge_bands(pages: list[PdfPage], body: float) -> set[int]:
     return header_ids
 
 
-def _find_lone_headers(page: PdfPage, body: float) -> Iterator[int]:
-    """Yield the ids of header and footer lines of a page that no other page is like."""
-    max_bands = 2  # a publication's line above a chapter's, for instance
-    found: set[int] = set()
-    has_label = any(PAGE_LABEL.fullmatch(line.text[:60]) and is_at_edge(line, page) for line in page.lines)
-    for _ in range(2):  # a page with a number has a running head, too, which may come first
-        for upper in (True, False):
-            lines, is_numbered = page.lines, bool(found) or has_label
-            for _ in range(max_bands):
-                band = next((band for _, band in _iter_edge_band(replace(page, lines=lines), body, upper=upper)), [])
-                lines = [line for line in lines if line not in band]
-                if not band or not _is_lone_header(band, lines, body, upper=upper, numbered=is_numbered):
-                    break
-                found |= set(map(id, band))
-    yield from found
-
-
-def _is_lone_header(band: list[PdfLine], rest: list[PdfLine], body: float, *, upper: bool, numbered: bool) -> bool:
-    """Return whether the outermost lines are a header or footer.
-
-    They have a page number or a publication's name, or are above text that continues.
-
-    Args:
-        band: The lines at one height.
-        rest: The other lines of the page.
-        body: The type size of most of the text, in points.
-        upper: Whether the band is at the top.
-        numbered: Whether the page has a number elsewhere, and so is part of something longer.
-    """
-    max_title_chars, max_small_ratio, min_gap_em = 80, 0.93, 1.5
-    texts = [cell.text[:200] for cell in sorted((cell for line in band for cell in line.cells), key=lambda c: c.left)]
-    text = " ".join(texts)[:200]
-    beside = max(rest, key=lambda line: line.top) if upper else min(rest, key=lambda line: line.bottom)
-    gap = band[0].bottom - beside.top if upper else beside.bottom - band[0].top
-    is_apart = gap > min_gap_em * band[0].size
-    if PUBLICATION.search(text) or any(NAMED_PAGE.search(cell) for cell in texts):
-        return True
-    if (is_apart or len(beside.cells) == 1) and _has_page_cell(texts):
-        return True
-    is_small = band[0].size <= max_small_ratio * body
-    is_title = len(text) <= max_title_chars and not text.endswith((".", ",", ";", ":")) and not NOTE_START.match(text)
-    if JOINED_NUMBER.search(text) and (is_small or (is_apart and not upper)):
-        return True
-    if numbered and is_apart and is_title and (is_small or not upper):
-        return True
-    return upper and is_title and beside.text[:1].islower() and beside.size <= MAX_HEADER_SIZE_RATIO * body
-
-
-def _has_page_cell(texts: list[str]) -> bool:
-    """Return whether a cell is a page number, and not that of an invoice."""
-    if len(texts) == 1:
-        return PAGE_LABEL.fullmatch(texts[0]) is not None
-    numbers = [index for index, text in enumerate(texts) if PAGE_LABEL.fullmatch(text)]
-    is_outer = bool(numbers) and (numbers[0] == 0 or numbers[-1] == len(texts) - 1)
-    is_label = any(index and NUMBER_LABEL.search(texts[index - 1]) for index in numbers)
-    return not is_label and (len(numbers) == 1 or (is_outer and len(numbers) < len(texts)))
-
-
 EdgeBand = tuple[float, list[PdfLine]]  # distance from the page's edge in points, lines
 
 
@@ -182,7 +101,7 @@ def _iter_edge_band(page: PdfPage, body: float, *, upper: bool) -> Iterator[Edge
     if not band or not rest or sum(len(line.text) for line in band) > max_header_chars:
         return
     if not all(
-        is_at_edge(line, page) and line.size <= MAX_HEADER_SIZE_RATIO * body and not line.monospaced for line in band
+        page.is_at_edge(line) and line.size <= MAX_HEADER_SIZE_RATIO * body and not line.monospaced for line in band
     ):
         return
     above, below = (band, rest) if upper else (rest, band)

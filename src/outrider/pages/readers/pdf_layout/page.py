@@ -17,6 +17,7 @@ from outrider.pages.readers.pdf_layout.check_boxes import take_form_boxes, write
 from outrider.pages.readers.pdf_layout.graphics import Box, PageGraphics, collect_graphics
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.missing_fonts import find_missing_fonts
+from outrider.pages.readers.pdf_layout.rotated_lines import join_rotated_lines
 from outrider.pages.readers.pdf_layout.rotation import PageRotation, detect_rotation
 from outrider.pages.readers.pdf_layout.ruled_tables import RuledGrid, find_grids
 from outrider.pages.readers.pdf_layout.writing_modes import order_rtl_columns
@@ -51,6 +52,11 @@ class PdfPage:
     @property
     def height(self) -> float:
         return self.top - self.bottom
+
+    def is_at_edge(self, line: PdfLine) -> bool:
+        """Return whether a line is in the top or bottom 9 % of the page."""
+        edge = 0.09 * self.height
+        return not line.table_rows and (line.bottom > self.top - edge or line.top < self.bottom + edge)
 
 
 def read_page(document: Any, number: int, limit: int, resolve_url: Callable[[str], str]) -> PdfPage:
@@ -94,6 +100,7 @@ def _build_page(
     all_lines = characters.build_lines()
     lines = _filter_visible(all_lines, page_box, graphics)
     hidden = len(all_lines) - len(lines)
+    lines = join_rotated_lines(lines)
     links = [
         PdfLink(url, tuple(map(rotation.to_upright, link.boxes)))
         for link in iter_links(document, page)
