@@ -167,6 +167,7 @@ def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
         ([(72, 30, 8, "Download date: 28 Dec 2018")], text, True),
         ([(72, 20, 8, "Tides-2018.indd 71")], text, True),
         ([(72, 30, 10, "Harbour Office"), (72, 18, 10, "Form 12-B (Rev. 5-2010)")], text, True),
+        ([(72, 78, 8, "Revision: 2.4"), (300, 78, 8, "P/N 119"), (490, 78, 8, "10 June 2019")], text, True),
         ([(72, 75, 10, "Harbour Office"), (300, 75, 10, "May 2019"), (490, 75, 10, "Page 17")], text, True),
         ([(72, 750, 10, "Tides of the coast"), (290, 30, 10, "29")], text, True),
         ([(72, 750, 10, "Tides of the coast"), (290, 30, 10, "1")], text, False),
@@ -185,8 +186,14 @@ def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
 
 def test_a_title_in_capitals_with_a_page_number_needs_no_gap():
     text = [(72, 752 - 13 * at, 10, f"{at} {LOREM}") for at in (1, 2, 3)]
-    for title, is_header in (("TIDES OF THE COAST", True), ("Tides of the coast", False), ("RECEIPT", False)):
-        lines = [(72, 752, 10, title), (490, 752, 10, "219"), *text]
+    cases = [
+        ((72, "TIDES OF THE COAST"), (490, "219"), True),
+        ((490, "[Ch. XIX."), (72, "219"), True),
+        ((72, "Tides of the coast"), (490, "219"), False),
+        ((72, "RECEIPT"), (490, "219"), False),
+    ]
+    for (left, title), (right, number), is_header in cases:
+        lines = [(left, 752, 10, title), (right, 752, 10, number), *text]
         assert (title not in read_document(build_positioned_pdf(lines)).markdown) is is_header
 
 

@@ -196,6 +196,15 @@ def test_invisible_text_is_left_out_and_counted():
     assert document.metadata["hidden"] == 4
 
 
+def test_recognized_text_behind_a_scan_is_not_code_whatever_its_font():
+    resources = "/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Courier >> >> >>"
+    picture = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q "
+    lines = draw_text(72, 700, "The tide comes in twice a day") + draw_text(72, 687, "and the boats rise with it.")
+    markdown = read_document(build_pdf_page(f"{picture} 3 Tr {lines}", resources)).markdown
+    assert "The tide comes in twice a day and the boats rise with it." in markdown
+    assert "```" in read_document(build_pdf_page(lines, resources)).markdown
+
+
 def test_white_letters_on_a_dark_ground_are_read():
     content = (
         "0 0 0.5 rg 60 690 300 30 re f 1 1 1 rg " + draw_text(72, 700, "Harbour") + "0 g " + draw_text(72, 600, "Dark.")

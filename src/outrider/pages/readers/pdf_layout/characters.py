@@ -270,7 +270,9 @@ class PageCharacters:
         if pdfium.FPDFText_GetMatrix(self._page, index, self._matrix):  # by which browsers scale the font size
             size *= math.hypot(self._matrix.c, self._matrix.d) or 1.0
         bold, monospaced = _classify_font(buffer.value, flags.value, weight)
-        return CharacterStyle(size, bold, monospaced, self._read_ink(index, text_object))
+        ink = self._read_ink(index, text_object)
+        # The font of invisible text, which was recognized in a picture, says nothing about the picture.
+        return CharacterStyle(size, bold and ink != "none", monospaced and ink != "none", ink)
 
     def _read_ink(self, index: int, text_object: Any) -> str:
         min_alpha, min_white = 13, 250  # of 255

@@ -18,7 +18,7 @@ from outrider.pages.readers.pdf_layout.page_labels import (
 )
 
 MARGIN_SHARE = 0.13  # of a page's height, at the top and the bottom, where headers and footers may be
-EDGE_SHARE = 0.09  # where they need less evidence
+EDGE_SHARE, TIGHT_SHARE = 0.09, 0.11  # where they need less evidence, and no gap to the text
 MIN_BLOCK_GAP_EM = 0.6  # between a header and the text
 MIN_GAP_EM, MIN_WIDE_GAP_EM = 0.9, 1.5  # where its words tell less, and nothing
 MAX_ROWS, MAX_LINES = 3, 2_000  # of a header or footer, and of a page
@@ -42,8 +42,9 @@ DOWNLOAD = re.compile(
 )
 # What forms and manuals print at the bottom: Form 12 (Rev. 5-2010), Cat. No. 20910X, Revision: 2.4.
 DOCUMENT_CONTROL = re.compile(
-    r"\brev(?:ision|\.)?:?\s\d|\bcat(?:alog|\.)\sno\.|^p/n\s\d|\bform\s[\w-]+\s\([^)]{0,20}\d", re.IGNORECASE
+    r"\brev(?:ision|\.)?:?\s\d|\bcat(?:alog|\.)\sno\.|\bp/n\s\d|\bform\s[\w-]+\s\([^)]{0,20}\d", re.IGNORECASE
 )
+CHAPTER_MARK = re.compile(r"[\[(]?(?:ch|chap|chapter|book|part)\.? [ivxlc\d]+\.?[\])]?", re.IGNORECASE)  # [Ch. XIX.
 AMOUNT = re.compile(r"[$€£¥]|\d[.,]\d\d(?![.,]?\d)")
 SITE_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 CONTACT = re.compile(r"@|\b(?:tel|fax|phone)\b|\d{3}[ .-]\d{3,4}\b", re.IGNORECASE)  # in a letter's head
@@ -103,11 +104,13 @@ class MarginBlock:
         row, text = rows[index], " ".join(rows[index])
         if PUBLICATION.search(text) or DOWNLOAD.search(text) or any(NAMED_PAGE.search(cell) for cell in row):
             return True
-        if SITE_ADDRESS.fullmatch(text) and self.depth <= EDGE_SHARE:
+        is_site = SITE_ADDRESS.fullmatch(text) and self.depth <= EDGE_SHARE
+        if is_site or (not self.upper and len(row) <= MAX_CELLS and DOCUMENT_CONTROL.search(text)):
             return True
         if self.upper and len(row) > 1 and self.rows[index][0].size > MAX_SIZE_RATIO * self.body:
             return False
-        if self.depth <= EDGE_SHARE and _needs_no_gap(row, upper=self.upper):
+        is_numbered_line = is_page_label(self.beside.text)
+        if self.depth <= TIGHT_SHARE and not is_numbered_line and _needs_no_gap(row, upper=self.upper):
             return True
         is_apart = self.gap_em > MIN_WIDE_GAP_EM
         is_near = self.gap_em > MIN_GAP_EM and len(self.beside.cells) == 1 and self.depth <= EDGE_SHARE
@@ -195,7 +198,7 @@ def _take_outer_block(lines: list[PdfLine], page: PdfPage, body: float, *, upper
         rows.append(row)
         beside = _find_outermost(lines, upper=upper)
         gap = inner - beside.top if upper else beside.bottom - inner
-        needs_gap = depth > EDGE_SHARE or not _needs_no_gap(read_row(row), upper=upper)
+        needs_gap = depth > TIGHT_SHARE or is_page_label(beside.text) or not _needs_no_gap(read_row(row), upper=upper)
         if not needs_gap or gap >= MIN_BLOCK_GAP_EM * median(line.size for line in lines):
             return MarginBlock(rows, gap / row[0].size, depth, beside, upper, body)
     return None
@@ -212,8 +215,10 @@ def _needs_no_gap(row: list[str], *, upper: bool) -> bool:
         return len(titles) <= MAX_CELLS
     if not has_page_cell(row) or not 1 <= len(titles) < MAX_CELLS:
         return False
-    is_named = any(NAMED_PAGE.fullmatch(text) for text in row)
-    return is_named or (upper and all(text.isupper() and not NOTE_START.match(text) for text in titles))
+    if any(NAMED_PAGE.fullmatch(text) for text in row):
+        return True
+    names = [text for text in titles if not CHAPTER_MARK.fullmatch(text)]
+    return upper and all(text.isupper() and not NOTE_START.match(text) for text in names)
 
 
 def _is_title(row: list[str]) -> bool:
