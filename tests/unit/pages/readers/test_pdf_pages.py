@@ -9,6 +9,7 @@ from support.documents.pdf_files import (
     FONT_RESOURCES,
     build_pdf_page,
     build_pdf_without_fonts,
+    build_unicode_pdf,
     build_vertical_pdf,
     draw_text,
 )
@@ -438,3 +439,15 @@ def test_columns_whose_lines_are_painted_alternately_are_read_one_after_the_othe
         assert -1 not in places
         assert places == sorted(places)
         assert "|" not in markdown
+
+
+def test_accents_that_are_drawn_as_characters_are_composed_with_their_letters():
+    word = [(72, 700, "J"), (77, 700, "´"), (77, 700, "an"), (92, 700, "rı"), (97, 701, "´"), (102, 700, "c")]
+    end = [(112, 700, "sleeps"), (102, 700, "ˇ"), (72, 680, "a ´ b")]
+    markdown = read_document(build_unicode_pdf([*word, *end])).markdown
+    assert "Ján ríč sleeps" in markdown
+    assert "a ´ b" in markdown
+
+
+def test_two_single_quotation_marks_are_a_double_one():
+    assert "“ebb”" in read_document(build_unicode_pdf([(72, 700, "‘‘ebb’’")])).markdown

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pypdfium2.raw as pdfium
 
 from outrider.pages.readers.parsing.symbol_fonts import normalize_math_letters, replace_private_signs
+from outrider.pages.readers.pdf_layout.accents import ACCENT, AccentComposer
 from outrider.pages.readers.pdf_layout.bidi import (
     RTL_CHAR,
     PlacedLetter,
@@ -82,7 +83,7 @@ class PageCharacters:
         # The text must have one character for each index of PDFium; where it does not, each one is read separately.
         self.text = text if len(text) == count else "".join(map(self._read_letter, range(count)))
         self.text = replace_private_signs(self.text)  # keeps the length
-        self._has_signs = bool(signs)
+        self._has_signs, self._is_composed = bool(signs), False
         for index in iter_placeholders(self.text) if signs else ():
             text_object = pdfium.FPDFText_GetTextObject(self._page, index)
             sign = signs.get(ctypes.addressof(text_object.contents)) if text_object else None
@@ -100,12 +101,16 @@ class PageCharacters:
             self.text = TRAILING_DIGITS.sub(self._convert_raised_digits, self.text)
         if RTL_CHAR.search(self.text):
             self._reorder_rtl_lines()
+        elif ACCENT.search(self.text):
+            composer = AccentComposer(self.text, lru_cache(maxsize=None)(self._get_char_box), self._get_baseline)
+            if composed := composer.compose():
+                self.text, self._char_indices, self._is_composed = *composed, True
         self._missing_spaces = self._find_missing_spaces()
 
     @property
     def is_changed(self) -> bool:
         """Return whether the characters are others than PDFium's, or in another order."""
-        return bool(self._line_extents) or self._has_signs
+        return bool(self._line_extents) or self._has_signs or self._is_composed
 
     @cached_property
     def _centers(self) -> list[tuple[float, float]]:
@@ -392,7 +397,8 @@ class PageCharacters:
         if self._missing_spaces:
             pieces = (char + " " if index in self._missing_spaces else char for index, char in enumerate(text, start))
             text = "".join(pieces).strip()
-        return text.replace(SECOND_HALF_MARK, "")
+        text = text.replace(SECOND_HALF_MARK, "")
+        return text.replace("‘‘", "“").replace("’’", "”") if "‘‘" in text or "’’" in text else text
 
 
 @lru_cache(maxsize=2_000)
