@@ -97,6 +97,19 @@ def test_a_table_that_is_painted_column_by_column_has_its_rows():
     assert read_document(build_pdf_page(cells + draw_text(60, 560, "After."))).tables == [rows]
 
 
+def test_words_centered_over_a_table_do_not_continue_its_head():
+    rows = ("Light", "Kind", "Built", "Seen"), ("Wend", "Tower", "1871", "21 mi"), ("Tern", "Buoy", "1902", "12 mi")
+    lefts, tops = (72, 150, 240, 304), (700, 676, 664)
+    cells = [
+        draw_text(left, top, cell, size=10)
+        for top, row in zip(tops, rows, strict=True)
+        for left, cell in zip(lefts, row, strict=True)
+    ]
+    section = draw_text(150, 688, "Northernmost lanterns", size=10)
+    (table,) = read_document(build_pdf_page("".join([*cells[:4], section, *cells[4:]]))).tables
+    assert table == [list(rows[0]), ["", "Northernmost lanterns", "", ""], *map(list, rows[1:])]
+
+
 def test_a_chart_of_many_rules_and_few_words_is_not_a_table():
     rules = "".join(f"{x} 500 m {x} 700 l " for x in (60, 360)) + "".join(f"60 {y} m 360 {y} l " for y in (500, 700))
     ticks = "".join(f"{x} 500 m {x} 520 l " for x in range(70, 360, 10)) + "".join(

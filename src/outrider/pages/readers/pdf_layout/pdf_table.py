@@ -225,12 +225,16 @@ class PdfTable:
         """Return the rows, lines that continue a cell joined with it."""
         rows: list[list[str]] = []
         label_start = ""  # lines of a label whose numbers follow
+        edges_sum = self.columns.lefts[0] + self.columns.rights[-1]
         for above, line, following in zip([None, *body], body, [*body[1:], None], strict=False):
-            places = self.columns.place_cells(line) or [self._find_nearest(cell) for cell in line.cells]
+            fitting = self.columns.place_cells(line)
+            places = fitting or [self._find_nearest(cell) for cell in line.cells]
             texts = [""] * len(self.columns.spans)
             for place, cell in zip(places, line.cells, strict=True):
                 texts[place] = f"{texts[place]} {cell.text}".strip()
-            is_continuation = bool(rows and above and not label_start) and self._is_continuation(
+            # What is centered over several columns names the rows below it.
+            is_section = not fitting and len(line.cells) == 1 and abs(line.left + line.right - edges_sum) < line.size
+            is_continuation = bool(rows and above and not label_start and not is_section) and self._is_continuation(
                 above, line, rows[-1], places
             )
             is_label = self.is_numeric and places == [0] and not is_continuation and following is not None
