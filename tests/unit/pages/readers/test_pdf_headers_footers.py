@@ -175,6 +175,8 @@ def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
         ([(72, 724, 10, "RECEIPT"), (490, 724, 10, "219")], text, False),
         ([(212, 100, 10, "219")], text, True),
         ([(490, 100, 10, "219")], text, False),
+        ([(72, 30, 8, "https://tides.example/ebb?page=2 27/06/2003 9:05")], text, True),
+        ([(72, 770, 10, "In re: Harbour Lamps, LLC, et al.")], text, False),
         ([(72, 30, 10, "Due on receipt: 350.00"), (290, 770, 10, "29")], text, False),
         ([(72, 30, 10, "Call 555 0199 at night"), (290, 770, 10, "29")], text, False),
     ]
@@ -195,6 +197,15 @@ def test_a_title_in_capitals_with_a_page_number_needs_no_gap():
     for (left, title), (right, number), is_header in cases:
         lines = [(left, 752, 10, title), (right, 752, 10, number), *text]
         assert (title not in read_document(build_positioned_pdf(lines)).markdown) is is_header
+
+
+def test_widely_spaced_entries_with_page_numbers_are_not_footers():
+    entries = [(72, 760 - 30 * at, 10, f"Tides {at}") for at in range(25)]
+    numbers = [(490, 760 - 30 * at, 10, str(20 + at)) for at in range(25)]
+    lines = [line for pair in zip(entries, numbers, strict=True) for line in pair]
+    markdown = read_document(build_positioned_pdf(lines)).markdown
+    assert "Tides 0" in markdown
+    assert "Tides 24" in markdown
 
 
 def test_a_number_beside_other_text_at_the_edge_is_not_a_page_number():

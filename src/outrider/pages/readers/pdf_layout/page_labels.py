@@ -6,13 +6,13 @@ from heapq import nsmallest
 from outrider.pages.readers.pdf_layout.line import PdfLine
 from outrider.pages.readers.pdf_layout.page import PdfPage
 
-# Page numbers in their printed forms: 12, xii, (xii), A-3, 3 - 12, Page 12 of 90, 12 | Page.
+# Page numbers in their printed forms: 12, xii, (xii), A-3, 3 - 12, Page 12 of 90, 12 | Page, [ 12 ].
 PAGE_WORD = r"(?:page|seite|página|pagina|p[aá]g\.|стр\.|p\.)"
 TOTAL = r"(?:/|of|von|de|di|из)\s?\d{1,4}"
 ROMAN_NUMBER = r"(?=[ivx]|[lc]\w)c{0,3}(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})"
 PAGE_LABEL = re.compile(
     rf"[-–—|(\s]*(?:{PAGE_WORD}[\s|–-]*)?(?:[a-z]-\d{{1,3}}|\d{{1,2}} ?[-–] ?\d{{1,4}}|\d{{1,4}}|{ROMAN_NUMBER})"
-    rf"(?:\s*{TOTAL})?[-–—|)\s]*|\d{{1,4}} ?\| ?p ?a ?g ?e",
+    rf"(?:\s*{TOTAL})?[-–—|)\s]*|\d{{1,4}} ?\| ?p ?a ?g ?e|\[ \d{{1,4}} \]",
     re.IGNORECASE,
 )
 NAMED_PAGE = re.compile(

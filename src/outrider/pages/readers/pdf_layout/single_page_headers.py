@@ -5,6 +5,8 @@ They are known by their place in the margin, and by words and numbers that hardl
 
 import re
 from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import pairwise
 from statistics import median
 
 from outrider.pages.readers.pdf_layout.line import PdfLine
@@ -31,7 +33,7 @@ NOTE_START = re.compile(
 JOINED_NUMBER = re.compile(r"^\d{1,4}\s?[|•·—]|(?:[|•·—]|\b(?:19|20)\d\d\s)\s?\d{1,4}$|[–—|•·-]\s\d{1,4}/\d{1,4}$")
 PUBLICATION = re.compile(
     r"\b(?:vol(?:\.|ume)\s?\d|no\.\s?\d+\W+(?:\w+ )?\d{4}|pp\.\s?\d|issn\b|isbn\b|doi(?:\.org|:)|arxiv:\d|"
-    r"et al\.?(?:$|:)|\d{1,4}, \d{1,5}[–-]\d{1,5},? \((?:19|20)\d\d\)|all rights reserved)|©|\(c\) \d{4}"
+    r"(?<!, )et al\.?(?:$|:)|\d{1,4}, \d{1,5}[–-]\d{1,5},? \((?:19|20)\d\d\)|all rights reserved)|©|\(c\) \d{4}"
     r"|\.(?:ind[bd]|qx[dp])\b"  # files of typesetting programs
     r"|^\d{1,2}[/.]\d{1,2}[/.]\d{2,4},? \d{1,2}:\d\d",  # as browsers print
     re.IGNORECASE,
@@ -46,7 +48,9 @@ DOCUMENT_CONTROL = re.compile(
 )
 CHAPTER_MARK = re.compile(r"[\[(]?(?:ch|chap|chapter|book|part)\.? [ivxlc\d]+\.?[\])]?", re.IGNORECASE)  # [Ch. XIX.
 AMOUNT = re.compile(r"[$€£¥]|\d[.,]\d\d(?![.,]?\d)")
-SITE_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+SITE_ADDRESS = re.compile(
+    r"(?:https?://|www\.)\S+(?: .{0,20}\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b.*)?", re.IGNORECASE
+)  # browsers print the date after it
 CONTACT = re.compile(r"@|\b(?:tel|fax|phone)\b|\d{3}[ .-]\d{3,4}\b", re.IGNORECASE)  # in a letter's head
 
 
@@ -65,6 +69,7 @@ class MarginBlock:
     Attributes:
         rows: The lines at each height, the outermost first.
         gap_em: The distance to the rest of the page in type sizes of the block.
+        leading_em: The usual distance between the lines of the rest in the same unit.
         depth: The distance of the innermost row from the page's edge as a share of its height.
         beside: The line of the rest next to the block.
         upper: Whether the block is at the top.
@@ -73,10 +78,17 @@ class MarginBlock:
 
     rows: list[list[PdfLine]]
     gap_em: float
+    leading_em: float
     depth: float
     beside: PdfLine
     upper: bool
     body: float
+
+    @property
+    def is_apart(self) -> bool:
+        """Return whether the gap is wider than between words that belong together, such as entries of a contents."""
+        min_leading_ratio = 1.2
+        return self.gap_em > max(MIN_WIDE_GAP_EM, min_leading_ratio * self.leading_em)
 
     @property
     def lines(self) -> list[PdfLine]:
@@ -112,12 +124,11 @@ class MarginBlock:
         is_numbered_line = is_page_label(self.beside.text)
         if self.depth <= TIGHT_SHARE and not is_numbered_line and _needs_no_gap(row, upper=self.upper):
             return True
-        is_apart = self.gap_em > MIN_WIDE_GAP_EM
         is_near = self.gap_em > MIN_GAP_EM and len(self.beside.cells) == 1 and self.depth <= EDGE_SHARE
-        if has_page_cell(row) and all(map(_is_title, rows[:index])) and (is_apart or is_near):
+        if has_page_cell(row) and all(map(_is_title, rows[:index])) and (self.is_apart or is_near):
             return True
         is_small = self.lines[0].size <= MAX_SMALL_RATIO * self.body
-        return bool(JOINED_NUMBER.search(text)) and (is_small or (is_apart and not self.upper))
+        return bool(JOINED_NUMBER.search(text)) and (is_small or (self.is_apart and not self.upper))
 
     def is_likely(self, rows: list[list[str]], place: PagePlace) -> bool:
         """Return whether all rows of a block may be a header, and the rest of the page speaks for it."""
@@ -131,7 +142,7 @@ class MarginBlock:
         is_continued = beside.text[:1].islower() and beside.size <= max_continued_size_ratio * self.body
         if is_continued and self.upper and len(rows) == 1 and self.depth <= EDGE_SHARE and self.gap_em > MIN_GAP_EM:
             return True
-        if not place.is_part or self.gap_em <= MIN_WIDE_GAP_EM or (place.is_first and self.depth > max_first_share):
+        if not place.is_part or not self.is_apart or (place.is_first and self.depth > max_first_share):
             return False
         if not self.upper:
             return self.depth <= EDGE_SHARE
@@ -200,8 +211,18 @@ def _take_outer_block(lines: list[PdfLine], page: PdfPage, body: float, *, upper
         gap = inner - beside.top if upper else beside.bottom - inner
         needs_gap = depth > TIGHT_SHARE or is_page_label(beside.text) or not _needs_no_gap(read_row(row), upper=upper)
         if not needs_gap or gap >= MIN_BLOCK_GAP_EM * median(line.size for line in lines):
-            return MarginBlock(rows, gap / row[0].size, depth, beside, upper, body)
+            leading = _measure_leading(lines, upper=upper)
+            return MarginBlock(rows, gap / row[0].size, leading / row[0].size, depth, beside, upper, body)
     return None
+
+
+def _measure_leading(lines: list[PdfLine], *, upper: bool) -> float:
+    """Return the median gap between the outermost lines, 0 if there are few."""
+    max_lines, min_gaps = 8, 3
+    edge = nsmallest(max_lines, lines, key=lambda line: -line.top if upper else line.bottom)
+    by_height = sorted(edge, key=lambda line: -line.top)
+    gaps = [above.bottom - below.top for above, below in pairwise(by_height) if above.bottom > below.top]
+    return median(gaps) if len(gaps) >= min_gaps else 0.0
 
 
 def _find_outermost(lines: list[PdfLine], *, upper: bool) -> PdfLine:
