@@ -65,3 +65,22 @@ def test_fields_of_a_form_say_whether_they_are_ticked():
         catalog="/AcroForm << /Fields [5 0 R 6 0 R 10 0 R] >>",
     )
     assert read_words(page) == "☒ News ☐ Paper Sex: ☐ male ☒ female"
+
+
+@pytest.mark.parametrize(
+    ("font", "signs"),
+    [
+        ("/Type1 /BaseFont /ZapfDingbats", {"o": "☐", "q": "☐", "4": "✔", "8": "✘"}),
+        ("/TrueType /BaseFont /Wingdings /Encoding /WinAnsiEncoding", {"o": "☐", "x": "☒", "\\376": "☑"}),
+        ("/Type1 /BaseFont /ZapfHumanist", {"o": "o", "4": "4"}),
+    ],
+)
+def test_boxes_of_symbol_fonts_are_signs(font: str, signs: dict[str, str]):
+    helvetica = "/F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+    fonts = f"/Resources << /Font << {helvetica} /F9 << /Type /Font /Subtype {font} >> >> >>"
+    rows = "".join(
+        draw_text(72, 700 - 30 * at, code, font="F9") + draw_text(92, 700 - 30 * at, "Lamp")
+        for at, code in enumerate(signs)
+    )
+    words = read_words(build_pdf_page(rows, fonts))
+    assert words.split("Lamp")[:-1] == [f"{' ' * bool(at)}{sign} " for at, sign in enumerate(signs.values())]

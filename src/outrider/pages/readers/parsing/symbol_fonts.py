@@ -8,6 +8,11 @@ WINGDINGS = {
     0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x76: "❖", 0x78: "☒", 0x9F: "•", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢",
     0xE0: "→", 0xDF: "←", 0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
 }  # fmt: skip
+# Those of Zapf Dingbats, whose boxes are those of forms (Unicode's mapping has drop shadows).
+ZAPF_DINGBATS = {
+    0x33: "✓", 0x34: "✔", 0x35: "✕", 0x36: "✖", 0x37: "✗", 0x38: "✘", 0x6C: "●", 0x6D: "○", 0x6E: "■", 0x6F: "☐",
+    0x70: "☐", 0x71: "☐", 0x72: "☐", 0x274F: "☐", 0x2750: "☐", 0x2751: "☐", 0x2752: "☐",
+}  # fmt: skip
 GREEK = dict(zip(range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)) | dict(
     zip(range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)
 )
@@ -36,6 +41,14 @@ def normalize_math_letters(text: str) -> str:
 def replace_private_signs(text: str) -> str:
     """Replace characters of the private area by the symbols that they show, where known."""
     return text.translate(PRIVATE_USE_SIGNS) if PRIVATE_USE_CHAR.search(text) else text
+
+
+def decode_symbol_letter(font: str, letter: str) -> str:
+    """Return the symbol that a letter shows in a font by its name; the letter itself in other fonts."""
+    name = font.rpartition("+")[2].lower()
+    if re.fullmatch(r"wingdings(?:-regular)?", name):
+        return WINGDINGS.get(ord(letter), letter)
+    return ZAPF_DINGBATS.get(ord(letter), letter) if re.search("zapf.?dingbats", name) else letter
 
 
 def decode_symbol(font: str, code: str) -> str:

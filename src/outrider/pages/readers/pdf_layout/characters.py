@@ -16,7 +16,11 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from outrider.pages.readers.parsing.symbol_fonts import normalize_math_letters, replace_private_signs
+from outrider.pages.readers.parsing.symbol_fonts import (
+    decode_symbol_letter,
+    normalize_math_letters,
+    replace_private_signs,
+)
 from outrider.pages.readers.pdf_layout.accents import ACCENT, AccentComposer
 from outrider.pages.readers.pdf_layout.bidi import (
     RTL_CHAR,
@@ -30,6 +34,8 @@ from outrider.pages.readers.pdf_layout.graphics import Box
 from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.rotation import PageRotation, get_quarter_turns
 
+# What stands alone and may be a symbol: see the tables of symbol fonts.
+SYMBOL_LETTER = re.compile(r"(?<!\S)[3-8l-rx¨§àßèðûüýþØ❏-❒](?!\S)")
 SECOND_HALF_MARK = "\ufdd0"  # takes the index of the second half of a character that PDFium counts twice
 PDFIUM_HYPHEN = "\ufffe"  # PDFium's replacement for a hyphen at a line's end; the word continues after it
 SOFT_HYPHEN_BREAK = re.compile("[\r\n]{0,2}\u00ad[\r\n]{1,2}")
@@ -75,6 +81,8 @@ class PageCharacters:
     """
 
     def __init__(self, textpage: Any, limit: int, rotation: PageRotation, signs: dict[int, str]) -> None:
+        self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
+        self._name_buffer = ctypes.create_string_buffer(MAX_FONT_NAME_BYTES)
         self._rotation = rotation
         self._textpage = textpage
         self._page = textpage.raw
@@ -88,10 +96,10 @@ class PageCharacters:
             text_object = pdfium.FPDFText_GetTextObject(self._page, index)
             sign = signs.get(ctypes.addressof(text_object.contents)) if text_object else None
             self.text = self.text[:index] + (sign or self.text[index]) + self.text[index + 1 :]
+        if SYMBOL_LETTER.search(self.text):
+            self._decode_symbol_letters()
         if "\u00ad" in self.text:
             self.text = SOFT_HYPHEN_BREAK.sub(lambda hyphen: PDFIUM_HYPHEN.rjust(len(hyphen[0])), self.text)
-        self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
-        self._name_buffer = ctypes.create_string_buffer(MAX_FONT_NAME_BYTES)
         self._styles: dict[int, CharacterStyle] = {}  # by the address of the text object
         self._char_indices: Sequence[int] = range(count)  # PDFium's index of each character
         self.is_rtl = False  # whether the page is read from right to left
@@ -138,6 +146,18 @@ class PageCharacters:
                 lines += self._build_piece_lines(index, piece)
             index += len(piece)
         return lines
+
+    def _decode_symbol_letters(self) -> None:
+        """Replace single letters of fonts with bullets, boxes and ticks by what they show."""
+        max_letters = 1_000
+        letters, buffer, flags = list(self.text), self._name_buffer, ctypes.c_int()
+        for match in islice(SYMBOL_LETTER.finditer(self.text), max_letters):
+            buffer[0] = b"\x00"
+            pdfium.FPDFText_GetFontInfo(self._page, match.start(), buffer, MAX_FONT_NAME_BYTES, flags)
+            letters[match.start()] = decode_symbol_letter(buffer.value.decode("latin-1"), match[0])
+        text = "".join(letters)
+        self._has_signs = self._has_signs or text != self.text
+        self.text = text
 
     def _reorder_rtl_lines(self) -> None:
         """Put the letters of lines with right-to-left words into reading order."""
