@@ -35,7 +35,7 @@ from outrider.pages.readers.pdf_layout.line import PdfCell, PdfLine
 from outrider.pages.readers.pdf_layout.rotation import PageRotation, get_quarter_turns
 
 # What stands alone and may be a symbol: see the tables of symbol fonts.
-SYMBOL_LETTER = re.compile(r"(?<!\S)[3-8l-rx¨§àßèðûüýþØ❏-❒](?!\S)")
+SYMBOL_LETTER = re.compile(r"(?<!\S)(?:[3-8l-rx](?= {1,3}[^\W\d_]{2})|[¨§àßèðûüýþØ❏-❒](?!\S))")
 SECOND_HALF_MARK = "\ufdd0"  # takes the index of the second half of a character that PDFium counts twice
 PDFIUM_HYPHEN = "\ufffe"  # PDFium's replacement for a hyphen at a line's end; the word continues after it
 SOFT_HYPHEN_BREAK = re.compile("[\r\n]{0,2}\u00ad[\r\n]{1,2}")

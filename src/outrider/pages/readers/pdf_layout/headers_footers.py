@@ -30,8 +30,9 @@ def find_headers_footers(pages: list[PdfPage], body: float) -> set[int]:
     # A text with a changing number is a header even on few pages.
     headers = {text for text, count in counts.items() if count >= (MIN_REPEATED_PAGES if "#" in text else min_pages)}
     repeated = {id(line) for page_edges in edges for line, text in page_edges if text in headers}
-    alone = pages if len(pages) < min_pages else []
-    lone = {line for page in alone for line in find_single_page_headers(page, body)}
+    labels = [find_page_labels(page) for page in pages]
+    alone = zip(pages, labels, strict=True) if len(pages) < min_pages else ()
+    lone = {line for page, found in alone for line in find_single_page_headers(page, found, body)}
     labels = {id(line) for page in pages for line in find_page_labels(page)}
     stamps = {line for page in pages for line in find_margin_stamps(page.lines)}
     return repeated | stamps | lone | labels | _find_page_numbers(pages) | _find_edge_bands(pages, body)

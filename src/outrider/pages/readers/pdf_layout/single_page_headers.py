@@ -5,16 +5,15 @@ They are known by their place in the margin, and by words and numbers that hardl
 
 import re
 from dataclasses import dataclass, replace
-from heapq import nsmallest
+from functools import cached_property
 from itertools import pairwise
-from statistics import median
+from statistics import median, median_low
 
 from outrider.pages.readers.pdf_layout.line import PdfLine
 from outrider.pages.readers.pdf_layout.page import PdfPage
 from outrider.pages.readers.pdf_layout.page_labels import (
     FIRST_PAGE,
     NAMED_PAGE,
-    find_page_labels,
     has_page_cell,
     is_page_label,
 )
@@ -68,8 +67,8 @@ class MarginBlock:
 
     Attributes:
         rows: The lines at each height, the outermost first.
+        rest: The other lines.
         gap_em: The distance to the rest of the page in type sizes of the block.
-        leading_em: The usual distance between the lines of the rest in the same unit.
         depth: The distance of the innermost row from the page's edge as a share of its height.
         beside: The line of the rest next to the block.
         upper: Whether the block is at the top.
@@ -77,18 +76,22 @@ class MarginBlock:
     """
 
     rows: list[list[PdfLine]]
+    rest: list[PdfLine]
     gap_em: float
-    leading_em: float
     depth: float
     beside: PdfLine
     upper: bool
     body: float
 
-    @property
+    @cached_property
     def is_apart(self) -> bool:
         """Return whether the gap is wider than between words that belong together, such as entries of a contents."""
-        min_leading_ratio = 1.2
-        return self.gap_em > max(MIN_WIDE_GAP_EM, min_leading_ratio * self.leading_em)
+        min_leading_ratio, max_lines, min_gaps = 1.2, 8, 3
+        edge = sorted(self.rest, key=lambda line: line.top, reverse=self.upper)[:max_lines]
+        pairs = pairwise(sorted(edge, key=lambda line: -line.top))
+        gaps = [above.bottom - below.top for above, below in pairs if above.bottom > below.top]
+        leading_em = median(gaps) / self.lines[0].size if len(gaps) >= min_gaps else 0.0
+        return self.gap_em > max(MIN_WIDE_GAP_EM, min_leading_ratio * leading_em)
 
     @property
     def lines(self) -> list[PdfLine]:
@@ -159,15 +162,17 @@ def read_row(row: list[PdfLine]) -> list[str]:
     return [LINK_TARGET.sub("]", cell.text[:max_cell_chars]) for cell in cells]
 
 
-def find_single_page_headers(page: PdfPage, body: float) -> set[int]:
+def find_single_page_headers(page: PdfPage, labels: list[PdfLine], body: float) -> set[int]:
     """Return the ids of header and footer lines of a page that no other page is like.
 
     Args:
         page: The page.
+        labels: Its lines that are page numbers.
         body: The type size of most of the text, in points.
     """
-    labels = find_page_labels(page)
-    found = set(map(id, labels))
+    max_edge_lines = 60  # that are looked at
+    label_ids = set(map(id, labels))
+    found = set(label_ids)
     is_first = any(FIRST_PAGE.fullmatch(label.text) for label in labels)
     # Text for reading, and not a rule of underscores or a part of a figure that is larger than the page.
     lines = [
@@ -180,16 +185,19 @@ def find_single_page_headers(page: PdfPage, body: float) -> set[int]:
     if len(lines) > MAX_LINES or page.height <= 0:
         return found
     # A page with a number has a running head, too, which may come first, or a footer below the number.
-    for rest in (lines, [line for line in lines if line not in labels]):
+    for rest in (lines, [line for line in lines if id(line) not in label_ids]):
         for upper in (True, False):
             place = PagePlace(bool(found), is_first and upper)
-            block = _take_outer_block(rest, page, body, upper=upper)
+            edge = sorted(rest, key=lambda line: line.top, reverse=upper)[:max_edge_lines]
+            block = _take_outer_block(edge, page, body, upper=upper)
             outer = set(map(id, block.select_header(place))) if block else set[int]()
             # A publication's line may be above a chapter's.
-            others = [line for line in rest if id(line) not in outer]
+            others = [line for line in edge if id(line) not in outer]
             inner = _take_outer_block(others, page, body, upper=upper) if outer else None
             found |= outer
             found |= set(map(id, inner.select_header(place))) if inner and len(inner.rows) == 1 else set()
+        if not found:
+            break
     return found
 
 
@@ -197,6 +205,7 @@ def _take_outer_block(lines: list[PdfLine], page: PdfPage, body: float, *, upper
     """Return the outermost rows of a page up to the first gap, if it is near the edge."""
     rows: list[list[PdfLine]] = []
     edge = page.top if upper else page.bottom
+    usual_size = median_low([line.size for line in lines]) if lines else 0
     while lines and len(rows) < MAX_ROWS:
         outer = _find_outermost(lines, upper=upper)
         middle = (outer.bottom + outer.top) / 2
@@ -210,19 +219,9 @@ def _take_outer_block(lines: list[PdfLine], page: PdfPage, body: float, *, upper
         beside = _find_outermost(lines, upper=upper)
         gap = inner - beside.top if upper else beside.bottom - inner
         needs_gap = depth > TIGHT_SHARE or is_page_label(beside.text) or not _needs_no_gap(read_row(row), upper=upper)
-        if not needs_gap or gap >= MIN_BLOCK_GAP_EM * median(line.size for line in lines):
-            leading = _measure_leading(lines, upper=upper)
-            return MarginBlock(rows, gap / row[0].size, leading / row[0].size, depth, beside, upper, body)
+        if not needs_gap or gap >= MIN_BLOCK_GAP_EM * usual_size:
+            return MarginBlock(rows, lines, gap / row[0].size, depth, beside, upper, body)
     return None
-
-
-def _measure_leading(lines: list[PdfLine], *, upper: bool) -> float:
-    """Return the median gap between the outermost lines, 0 if there are few."""
-    max_lines, min_gaps = 8, 3
-    edge = nsmallest(max_lines, lines, key=lambda line: -line.top if upper else line.bottom)
-    by_height = sorted(edge, key=lambda line: -line.top)
-    gaps = [above.bottom - below.top for above, below in pairwise(by_height) if above.bottom > below.top]
-    return median(gaps) if len(gaps) >= min_gaps else 0.0
 
 
 def _find_outermost(lines: list[PdfLine], *, upper: bool) -> PdfLine:
