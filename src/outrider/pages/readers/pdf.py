@@ -21,7 +21,7 @@ from outrider.pages.memory import lift_memory_limit, limit_memory_growth
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
-from outrider.pages.readers.pdf_layout.blocks import PdfBlock, build_blocks
+from outrider.pages.readers.pdf_layout.blocks import PdfBlock, build_blocks, join_heading_lines
 from outrider.pages.readers.pdf_layout.footnotes import NOTE_AREA_SHARE, split_footnotes
 from outrider.pages.readers.pdf_layout.headers_footers import find_headers_footers
 from outrider.pages.readers.pdf_layout.line import PdfLine
@@ -141,6 +141,7 @@ class PdfConverter:
             self.picture_pages.append(number)
             self.draft.add_block("(this page is a picture without text)")
         blocks = build_blocks([line for line in page.lines if not self._is_header_footer(line, page)])
+        blocks = join_heading_lines(blocks, MIN_HEADING_SIZE_RATIO * self.body_size)
         ceiling = page.bottom + NOTE_AREA_SHARE * page.height
         blocks, notes = split_footnotes(blocks, self.body_size, ceiling, self.note_count + 1)
         for block in blocks:
@@ -282,7 +283,7 @@ class PdfConverter:
         self.body_size = counts.most_common(1)[0][0] if counts else 0
         bold_chars = sum(len(line.text) for line in lines if line.bold)
         self.is_mostly_bold = 2 * bold_chars > sum(counts.values())
-        sizes = {round(line.size * 2) / 2 for line in lines if TWO_LETTERS.search(line.text)}
+        sizes = {round(line.size * 2) / 2 for line in lines if not line.rotated and TWO_LETTERS.search(line.text)}
         larger = (size for size in sizes if size > MIN_HEADING_SIZE_RATIO * self.body_size)
         self.heading_sizes = sorted(larger, reverse=True)[:4]
 
@@ -307,7 +308,8 @@ class PdfConverter:
         """Return a block's heading level, 0 if it is not a heading."""
         max_heading_chars, max_sentence_words = 200, 10
         text = block.full_text
-        if len(text) > max_heading_chars or " … " in text or not any(letter.isalpha() for letter in text):
+        is_margin_note = block.lines[0].rotated
+        if is_margin_note or len(text) > max_heading_chars or " … " in text or not any(map(str.isalpha, text)):
             return 0
         levels = self.outline_levels.get(_normalize_title(text), {})
         if level := levels.get(page) or levels.get(0):

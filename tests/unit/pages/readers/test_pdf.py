@@ -6,6 +6,7 @@ import pytest
 
 from outrider.core.errors import InvalidInput, Refused, Unavailable
 from support.documents.office_files import read_document
+from support.documents.pdf_files import build_pdf_page, draw_text
 from support.fakes.website import build_pdf, build_positioned_pdf
 
 SIDES = ((72, "left"), (320, "right"))
@@ -179,6 +180,28 @@ def test_numbers_below_the_text_that_do_not_count_pages_are_kept():
     pages = [[(72, 700, 11, "In all:"), (300, 200, 11, total)] for total in ("410", "12", "77")]
     text = read_document(build_positioned_pdf(*pages)).text
     assert all(total in text.split() for total in ("410", "12", "77"))
+
+
+def test_lines_of_a_centered_or_continued_title_are_one_heading():
+    text = [
+        (72, 600 - 13 * at, 11, f"{at} The tide comes in twice a day and the boats rise with it") for at in range(6)
+    ]
+    title = [(72, 700, 18, "The keeper of the light on the northern coast"), (180, 680, 18, "Tides and Winds")]
+    head = [(72, 650, 14, "Lamps that are seen"), (72, 635, 14, "from the sea")]
+    apart = [(150, 740, 18, "Annex"), (100, 722, 18, "What is kept there")]
+    lines = read_document(build_positioned_pdf([*apart, *title, *head, *text])).markdown.splitlines()
+    assert "# The keeper of the light on the northern coast Tides and Winds" in lines
+    assert "## Lamps that are seen from the sea" in lines
+    assert "# Annex" in lines
+
+
+def test_a_note_in_the_margin_is_not_a_heading():
+    text = "".join(draw_text(100, 700 - 13 * at, f"{at} The boats rise with it until the bell") for at in range(9))
+    stamp = "q 0 1 -1 0 40 300 cm " + draw_text(0, 0, "arXiv:2401.00001v1", size=20) + "Q"
+    title = draw_text(100, 730, "Tides", size=16)
+    markdown = read_document(build_pdf_page(title + text + stamp)).markdown
+    assert "\n# Tides" in markdown
+    assert "# arXiv" not in markdown
 
 
 def test_a_sentence_in_large_type_is_not_a_heading():

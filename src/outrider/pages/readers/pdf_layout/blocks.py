@@ -110,6 +110,39 @@ def build_blocks(lines: list[PdfLine]) -> list[PdfBlock]:
     return blocks + [PdfBlock("text", [line]) for line in lines if line.rotated]
 
 
+def join_heading_lines(blocks: list[PdfBlock], min_size: float) -> list[PdfBlock]:
+    """Join blocks of large type that are lines of one heading: centered, or continued in lower case.
+
+    Args:
+        blocks: The blocks of a page in reading order.
+        min_size: The smallest type size of a heading, in points.
+    """
+    max_chars, max_offset_em, max_leading_em = 200, 0.6, 0.5
+    min_width_share = 0.6  # of a line that wraps to all text
+    edges = [edge for block in blocks for edge in (block.lines[0].left, block.lines[0].right)]
+    text_width = max(edges, default=0.0) - min(edges, default=0.0)
+    joined: list[PdfBlock] = []
+    for block in blocks:
+        last = joined[-1] if joined else None
+        first = block.lines[0]
+        if last is None or {last.kind, block.kind} != {"text"} or first.rotated or last.size < min_size:
+            joined.append(block)
+            continue
+        above = last.lines[-1]
+        is_same_style = abs(above.size - first.size) < 0.05 * above.size and above.bold == first.bold
+        is_centered = abs(above.left + above.right - first.left - first.right) < 2 * max_offset_em * first.size
+        is_aligned = abs(above.left - first.left) < max_offset_em * first.size
+        is_wide = above.right - above.left > max(min_width_share * text_width, first.right - first.left)
+        is_continued = first.text[:1].islower() or (is_centered and is_wide and not is_aligned)
+        is_near = is_same_style and _is_right_below(above, first, max_leading_em) and len(above.cells) == 1
+        is_short = len(last.full_text) + len(block.full_text) <= max_chars
+        if is_near and is_continued and is_short and not SENTENCE_END.search(above.text[-5:]):
+            joined[-1] = replace(last, lines=[*last.lines, *block.lines])
+        else:
+            joined.append(block)
+    return joined
+
+
 class LineEdges:
     """The left and right edges of a page's lines.
 
