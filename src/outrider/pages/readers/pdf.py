@@ -306,7 +306,7 @@ class PdfConverter:
 
     def _find_heading_level(self, block: PdfBlock, page: int) -> int:
         """Return a block's heading level, 0 if it is not a heading."""
-        max_heading_chars, max_sentence_words = 200, 10
+        max_heading_chars, max_sentence_words, min_list_commas = 200, 10, 4
         text = block.full_text
         is_margin_note = block.lines[0].rotated
         if is_margin_note or len(text) > max_heading_chars or " … " in text or not any(map(str.isalpha, text)):
@@ -314,7 +314,8 @@ class PdfConverter:
         levels = self.outline_levels.get(_normalize_title(text), {})
         if level := levels.get(page) or levels.get(0):
             return level
-        if text.endswith(".") and text.count(" ") >= max_sentence_words:
+        is_list = text.count(",") >= min_list_commas or "@" in text or text.startswith((",", ";"))  # of authors
+        if is_list or (text.endswith(".") and text.count(" ") >= max_sentence_words):
             return 0
         size = round(block.size * 2) / 2
         if size not in self.heading_sizes and self._is_bold_heading(block):

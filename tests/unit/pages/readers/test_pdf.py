@@ -195,6 +195,13 @@ def test_lines_of_a_centered_or_continued_title_are_one_heading():
     assert "# Annex" in lines
 
 
+def test_authors_and_their_addresses_in_large_type_are_not_headings():
+    text = [(72, 500 - 13 * at, 9, f"{at} The boats rise with it until the bell rings at noon") for at in range(6)]
+    authors = [(72, 660, 12, "A. Wend, B. Tern, C. Reed, D. Ebb, E. Flood"), (72, 630, 12, "wend@harbour.example")]
+    markdown = read_document(build_positioned_pdf([(72, 700, 18, "Tides"), *authors, *text])).markdown
+    assert markdown.count("# ") == markdown.count("# Tides") == 1
+
+
 def test_a_note_in_the_margin_is_not_a_heading():
     text = "".join(draw_text(100, 700 - 13 * at, f"{at} The boats rise with it until the bell") for at in range(9))
     stamp = "q 0 1 -1 0 40 300 cm " + draw_text(0, 0, "arXiv:2401.00001v1", size=20) + "Q"
