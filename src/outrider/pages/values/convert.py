@@ -27,6 +27,7 @@ NO_VALUES = frozenset({
     "tba", "tbd", "tbc", "?", "/", "b.d.", "s/o",
 }) | {"not available", "not applicable", "not specified", "not stated", "not known", "keine angabe"}  # fmt: skip
 RANGE_START = re.compile(r"\d\.?\s*(?:[-\u2013\u2014/&+]|\b(?:to|and|bis|und|au|et|al|a|y|e|do|i))\s*$", re.IGNORECASE)
+SHORT_YEAR = re.compile(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d\d)(?![\d/-])")
 JAPANESE_ERAS = {"\u4ee4\u548c": 2018, "\u5e73\u6210": 1988, "\u662d\u548c": 1925}
 JAPANESE_YEAR = re.compile(r"(\u4ee4\u548c|\u5e73\u6210|\u662d\u548c)(\d{1,2}|\u5143)\u5e74")
 
@@ -83,6 +84,18 @@ def _convert_format(text: str, kind: str, base_url: str, language: str) -> str |
     return _convert_date(text, language) if kind == "date" else SCHEMA_ADDRESS.sub("", text)
 
 
+def expand_year(text: str, language: str = "") -> str:
+    """Return a text whose date such as 9/18/26 has the full year, if it cannot be read with the year first."""
+    max_year_ahead, year_first_languages = 30, ("ja", "zh", "ko", "hu", "lt", "sv")
+
+    def expand(match: re.Match[str]) -> str:
+        is_clear = int(match[3]) > 12 or (language and not language.startswith(year_first_languages))
+        is_recent = int(match[4]) <= max_year_ahead
+        return f"{match[1]}{match[2]}{match[3]}{match[2]}20{match[4]}" if is_clear and is_recent else match[0]
+
+    return SHORT_YEAR.sub(expand, text, count=2)
+
+
 def _convert_date(text: str, language: str) -> str | None:
     """Return the only date of a short text."""
     max_date_chars, min_year = 80, 1000
@@ -92,6 +105,7 @@ def _convert_date(text: str, language: str) -> str | None:
         lambda era: f"{JAPANESE_ERAS[era[1]] + (1 if era[2] == chr(0x5143) else int(era[2]))}\u5e74",
         write_ascii_digits(unicodedata.normalize("NFKC", text)),
     )
+    plain = expand_year(plain, language)
     plain = re.sub(r"(?<=\d)([./-])\s+(?=\d)", r"\1", re.sub(r"(?<=\d)T(?=\d\d:)", " ", plain))
     found = match_dates(plain, language, min_year)
     if found and RANGE_START.search(plain[: found[0][0]]):

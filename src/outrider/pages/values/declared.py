@@ -10,7 +10,7 @@ from outrider.pages.values.offered_value import ELEMENT_BORDER, OfferedValue, ti
 
 JSON_LD_WEIGHT, MICRODATA_WEIGHT, META_WEIGHT = 0.97, 0.96, 0.85
 MICRODATA_ATTRIBUTES = ("content", "datetime", "href", "src")
-META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dcterms.")
+META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dcterms.", "citation_", "prism.")
 
 
 def read_json_ld(tree: Any) -> list[dict[str, Any]]:
@@ -123,7 +123,7 @@ def read_meta(tree: Any) -> Iterator[OfferedValue]:
         if label and value and not is_account:
             labels = tuple(label.replace(":", ".").split("."))
             yield OfferedValue(labels, value, "meta", f"meta {property_name}", META_WEIGHT)
-            if len(labels) > 1:  # og:price:amount is a price
+            if len(labels) > 1 and labels[-1] not in ("created", "modified"):  # og:price:amount is a price
                 yield OfferedValue((" ".join(labels[:-1]),), value, "meta", f"meta {property_name}", META_WEIGHT * 0.9)
     canonical = tree.css_first("link[rel=canonical][href]")
     if canonical is not None and (address := tidy_value(canonical.attributes.get("href"))):

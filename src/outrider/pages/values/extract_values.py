@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,7 +24,7 @@ from outrider.pages.values.labels import (
 )
 from outrider.pages.values.named_elements import PAIR
 from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
-from outrider.pages.values.rows import find_row_groups, read_table
+from outrider.pages.values.rows import find_declared_groups, find_row_groups, read_table
 from outrider.pages.values.shown import ShownReader, remove_marks
 from outrider.pages.values.tables import Row
 from outrider.pages.values.value_fields import ValueField, ValuePlan
@@ -116,10 +117,13 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
         from outrider.pages.extraction.main_content import parse_html
 
         tree = parse_html(html)
-        if (root := tree.css_first("html[lang]")) is not None:
-            page = PageLocale(url, (root.attributes.get("lang") or "").lower())
+        root = tree.css_first("html[lang]")
+        language = (root.attributes.get("lang") or "").lower() if root is not None else page.language
+        page = PageLocale(url, infer_region(language, html))
+        microdata = list(read_microdata(tree))  # pages hide it from readers
+        declared = find_declared_groups(tree) if plan.has_rows else []
         remove_marks(tree)
-        groups, offers = find_row_groups(tree), _read_page(tree)
+        groups, offers = chain(declared, find_row_groups(tree)), _read_page(tree, microdata)
     if plan.rows_at is not None:
         return _choose_rows(plan, groups, page)
     row = fill_row(plan, ("", list(offers)), page)
@@ -131,7 +135,19 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
     return [row]
 
 
-def _read_page(tree: Any) -> Iterator[OfferedValue]:
+def infer_region(language: str, html: str) -> str:
+    """Return the language with the region that orders day and month as the page's dates with slashes do."""
+    max_chars = 1_000_000
+    if language not in ("", "en", "en-ca"):
+        return language
+    numbers = re.findall(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(?:20|19)?\d\d(?![\d/])", html[:max_chars])
+    is_month_first, is_day_first = (any(12 < int(pair[place]) < 32 for pair in numbers) for place in (1, 0))
+    if is_month_first == is_day_first:
+        return language
+    return "en-us" if is_month_first else "en-gb"
+
+
+def _read_page(tree: Any, microdata: list[OfferedValue]) -> Iterator[OfferedValue]:
     objects = [(describe_json_ld(data), data) for data in read_json_ld(tree)]
     objects = [each for each in objects if each[0] != "JSON-LD SiteNavigationElement"]
     # The page is about none of these if it describes anything else; then a site's name and phone do not count.
@@ -146,7 +162,7 @@ def _read_page(tree: Any) -> Iterator[OfferedValue]:
         factor = factors.get(place, 1.0)
         if not has_subject or factor > min(factors.values()):
             yield from (replace(offer, weight=factor * offer.weight) for offer in flatten_json(data, place))
-    yield from read_microdata(tree)
+    yield from microdata
     yield from read_meta(tree)
     if tree.body is not None:
         yield from ShownReader(TextReader()).read(tree.body)
@@ -197,7 +213,10 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
         is_guess = len(plan.fields) > 1 and {source for _, source in sources} == {"element"}
         # Links with a title are everywhere on a page.
         titles = {each.name for each in plan.fields if compare_labels(each.path[-1], "title") >= min_title_fit}
-        is_guess |= {name for name, _ in sources} <= links | titles and len(plan.fields) > len(links | titles)
+        is_table = {source for _, source in sources} == {"table"}
+        is_guess |= (
+            {name for name, _ in sources} <= links | titles and len(plan.fields) > len(links | titles) and not is_table
+        )
         # One value of several under a usual name, and links, are not a list: teasers and menus look like that.
         is_guess |= len({name for name, _ in sources}) < min(2, len(plan.fields))
         if len(rows) < 2 or is_guess:
@@ -298,12 +317,13 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
         text = select_range_end(value_field.path[-1], select_measure(value_field.path[-1], text))
     if form in ("uri", "url"):
         is_declared = offer.source in ("json-ld", "microdata", "meta", "element")
-        text = offer.link or (text if is_declared or "://" in text else "")
+        text = (offer.link or (text if is_declared or "://" in text else "")).strip()
+        text = text.replace(" ", "%20") if offer.link or offer.source == "element" else text
     elif form == "email":
         text = unquote(offer.link.removeprefix("mailto:").partition("?")[0]) if offer.link[:7] == "mailto:" else text
     elif form in ("date", "date-time"):
         text = offer.when or text
-    elif normalize_label(text) == normalize_label(value_field.path[-1]) and value_field.schema.get("type") != "boolean":
+    elif value_field.schema.get("type") != "boolean" and normalize_label(text) in value_field.list_own_labels():
         return None  # a heading
     elif offer.source == "link" or (
         len(offer.parts) > 1

@@ -8,7 +8,7 @@ WORD = re.compile(r"[^\W\d_]+|\d+")
 PLURAL = re.compile(r"(?<=\w{3})(?<!s)s$")
 CAMEL_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 LABEL_NUMBER = re.compile(r"^\s*(?:\(\d{1,3}\)|\d{1,2}[.)])\s+")
-NUMBER_SIGN = re.compile(r"\b(?:no|nr|num)\.(?!\w)|\bn[\u00ba\u00b0]|\u2116", re.IGNORECASE)
+NUMBER_SIGN = re.compile(r"^#$|\b(?:no|nr|num)\.(?!\w)|\bn[\u00ba\u00b0]|\u2116", re.IGNORECASE)
 LABEL_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$|,?\s+in\s+(\S{1,6})$")
 # Words that mean the same in schemas, in schema.org and on pages.
 SAME_WORDS = (
@@ -28,8 +28,18 @@ SAME_WORDS = (
     {"old price", "original price", "list price", "was price", "was", "previous price", "compare at price", "rrp"},
     {"brand", "manufacturer", "maker", "vendor", "marke", "hersteller"},
     {"sku", "article number", "item number", "product number", "part number", "mpn", "item no", "article no"},
-    {"phone", "telephone", "tel", "phone number", "telefon", "telefone", "telefono", "telephone number"},
-    {"email", "e mail", "mail"},
+    {
+        "phone",
+        "telephone",
+        "tel",
+        "phone number",
+        "telefon",
+        "telefone",
+        "telefono",
+        "telephone number",
+        "contact phone",
+    },
+    {"email", "e mail", "mail", "email address", "contact email"},
     {"location", "place", "venue", "where"},
     {"city", "town", "locality", "address locality"},
     {"state", "region", "address region"},
@@ -46,6 +56,15 @@ SAME_WORDS = (
     {"employees", "headcount", "staff"},
     {"revenue", "turnover"},
     {"text", "body"},
+    {"docket number", "case number", "docket", "docket no", "case no"},
+    {"case name", "case title", "case caption", "case style"},
+    {"start time", "time"},
+    {"ingredients", "recipe ingredients"},
+    {"instructions", "directions", "method", "preparation", "steps", "recipe instructions"},
+    {"cook time", "cooking time"},
+    {"prep time", "preparation time"},
+    {"wins", "won", "w"},
+    {"losses", "lost", "l"},
 )
 # With or without one of these, a label means another value.
 CONTRARY_WORDS = frozenset({
@@ -79,7 +98,7 @@ KIND_WORDS = frozenset({
 # Words at the end of a label that do not change its meaning.
 PLAIN_ENDS = frozenset({
     "detail", "current", "list", "content", "wrapper", "container", "info", "information", "now", "final", "sale",
-    "specification", "main", "new", "full", "tag", "line", "field",
+    "specification", "main", "new", "full", "tag", "line", "field", "ul", "ol", "wrap", "box", "block", "section",
 })  # fmt: skip
 FILL_WORDS = frozenset({
     "of", "the", "a", "an", "in", "de", "du", "des", "la", "le", "les", "l", "d", "di", "del", "der", "die", "das",
@@ -200,7 +219,8 @@ def _compare_words(requested: str, label_words: str) -> float:
     elif not CONTRARY_WORDS.isdisjoint(difference):
         score = 0.0
     elif wanted_words < given_words and 0 < len(difference) <= 2 and wanted_words - KIND_WORDS:
-        is_other_thing = label_words.rpartition(" ")[2] not in wanted_words | KIND_WORDS | PLAIN_ENDS
+        subject = [word for word in label_words.split() if word in wanted_words or word not in KIND_WORDS][-1]
+        is_other_thing = subject not in wanted_words | PLAIN_ENDS
         # The header of the ingredients and the type of a location are not the product or the place.
         score = (0.8 if difference <= KIND_WORDS else 0.7) * 0.6**is_other_thing
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:

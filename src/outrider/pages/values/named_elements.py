@@ -49,11 +49,21 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
     elif tag == "a" and (address := attributes.get("href")) and address[:1] != "#":
         if "author" in (attributes.get("rel") or "").split() and text:
             yield OfferedValue(("author",), text, "element", f"{lead}link rel=author", 0.8)
+        picture = node.css_first("img[alt]") if not text else None
+        text = text or (tidy_value(picture.attributes.get("alt")) if picture is not None else "")
         yield from _read_link(address, text, lead, context)
     elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
         yield OfferedValue(("image",), address, "element", f"{lead}image", 0.5)
     elif len(text) <= MAX_LABEL_CHARS and PRICE.search(text) and (node.child.next is None or tag in STRUCK_TAGS):
         yield from read_prices(node, text, lead)
+
+
+def read_spoken_label(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
+    """Yield an element's text under the label of its tooltip, as in `<b title="Level: Easy">Easy</b>`."""
+    for name in ("title", "aria-label"):
+        given = node.attributes.get(name)
+        if text and given and ":" in given and (pair := PAIR.fullmatch(tidy_value(given))) and pair[2] == text:
+            yield OfferedValue((pair[1],), text, "pair", f"{lead}{name} {given[:60]!r}", 0.8)
 
 
 def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
@@ -114,7 +124,8 @@ def _list_class_words(node: Any, name: str) -> list[str]:
             break
         around.update(each.split("__")[0] for each in (above.attributes.get("class") or "").split())
         above = above.parent
-    rest = words[1:] if len(words) > 1 and words[0] in around else words
+    block = max((len(each) for each in around if name.startswith((f"{each}-", f"{each}_"))), default=0)
+    rest = [word for word in CLASS_BORDER.split(name[block:]) if word] if block else words
     if "__" in name:
         rest = [word for word in CLASS_BORDER.split(name.rpartition("__")[2]) if word] or rest
     is_general = {*map(str.lower, rest)} <= KIND_WORDS

@@ -50,7 +50,7 @@ def tidy_value(text: str | None) -> str:
     max_chars = 5_000
     text = (text or "")[: 4 * max_chars]
     text = TIGHT_BORDER.sub("", text) if ELEMENT_BORDER in text else text
-    line = " ".join(text.split()).replace(" , ", ", ")
+    line = " ".join(text.split()).replace(": , ", ": ").replace(" , ", ", ")
     return clean_untrusted(line) if len(line) <= max_chars else ""
 
 

@@ -33,6 +33,7 @@ DATED = re.compile(
 WRITTEN_BY = re.compile(rf"(?:[Bb]y|BY|[Vv]on|[Pp]ar|[Pp]or|[Dd]i)\s+({PERSON})")
 HEADING_TAGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 BLOCK_TAGS = HEADING_TAGS | {"p", "div", "ul", "ol", "table", "dl", "li", "dd", "td", "h1"}
+LABEL_TAGS = frozenset({"strong", "b", "label", "em"})
 STRUCK_TAGS = frozenset({"s", "del", "strike"})
 CLASS_BORDER = re.compile(r"__|--|[\s_-]+")
 MAX_LABEL_CHARS = 60
@@ -116,6 +117,14 @@ def read_byline(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
 def is_one_line(node: Any) -> bool:
     """Return whether an element has no lines inside, whose texts would be run together."""
     return all(each.mem_id == node.mem_id for each in node.css("p, div, li")[:2])
+
+
+def is_label(node: Any) -> bool:
+    """Return whether an element is marked text that a colon ends."""
+    if node.tag not in LABEL_TAGS:
+        return False
+    after = node.next.text() if node.next is not None and node.next.is_text_node else ""
+    return node.text().rstrip()[-1:] in (":", "\uff1a") or after.lstrip()[:1] in (":", "\uff1a")
 
 
 def is_innermost(node: Any) -> bool:

@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 from outrider.pages.urls import resolve_url
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_microdata
 from outrider.pages.values.definitions import read_definitions
+from outrider.pages.values.moments import read_only_date
 from outrider.pages.values.named_elements import SKIPPED_TAGS, is_hidden
 from outrider.pages.values.offered_value import OfferedValue, TextReader
 from outrider.pages.values.shown import ShownReader, is_menu, list_menu_ids, read_body
-from outrider.pages.values.tables import MAX_ROWS, Row, read_columns, read_grid, read_rows
+from outrider.pages.values.tables import MAX_ROWS, Row, has_head_row, read_columns, read_grid, read_rows
 
 NEXT_WORDS = re.compile(
     r"(?:next(?: page)?|older(?: posts| entries)?|more results|weiter|n\u00e4chste(?: seite)?|suivante?|siguiente"
@@ -21,8 +22,8 @@ NEXT_WORDS = re.compile(
 )
 
 
-def find_row_groups(tree: Any) -> Iterator[list[Row]]:
-    """Yield groups of at least two rows: objects in JSON-LD or microdata, rows of tables, repeated elements."""
+def find_declared_groups(tree: Any) -> list[list[Row]]:
+    """Return groups of at least two objects in JSON-LD or microdata, by their type."""
     by_type: dict[str, list[Row]] = {}
     for data in read_json_ld(tree):
         rows = by_type.setdefault(describe_json_ld(data), [])
@@ -32,14 +33,13 @@ def find_row_groups(tree: Any) -> Iterator[list[Row]]:
         kind = (node.attributes.get("itemtype") or "").rpartition("/")[2]
         rows = by_type.setdefault(f"microdata {kind}", [])
         rows.append((f"microdata {kind} {len(rows) + 1}", list(read_microdata(node))))
+    return [rows for rows in by_type.values() if len(rows) > 1]
+
+
+def find_row_groups(tree: Any) -> Iterator[list[Row]]:
+    """Yield groups of at least two rows that a page shows: rows of tables, definitions, repeated elements."""
     texts = TextReader()
-    groups = (
-        *by_type.values(),
-        *_read_tables(tree, texts),
-        *read_definitions(tree, texts),
-        *_find_repeated(tree, texts),
-    )
-    for rows in groups:
+    for rows in (*_read_tables(tree, texts), *read_definitions(tree, texts), *_find_repeated(tree, texts)):
         if len(rows) > 1:
             yield rows
 
@@ -53,7 +53,8 @@ def _read_tables(tree: Any, texts: TextReader) -> list[list[Row]]:
     by_head: dict[tuple[tuple[str, ...], ...], list[Row]] = {}
     turned: list[list[Row]] = []
     for number, table in enumerate(tree.css('table, [role="table"], [role="grid"]')[:max_tables], 1):
-        if len(table.css("table")) > 1 or is_hidden(table):
+        # A table around others only places them, unless its columns have headings.
+        if is_hidden(table) or (len(table.css("table")) > 1 and not has_head_row(table)):
             continue
         grid = read_grid(table, texts)
         place = f"table {number}"
@@ -96,7 +97,7 @@ def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
                 if (node.tag == "a" and (address := node.attributes.get("href")))
                 else []
             )
-            own += read_body(node, texts, place)
+            own += [*read_body(node, texts, place), *read_only_date(texts.read(node), place)]
             rows.append((place, [*read_microdata(node), *ShownReader(texts, f"{place}, ").read(node), *own]))
         yield _drop_repeated_titles(rows)
 
@@ -115,15 +116,21 @@ def _group_alike(tree: Any) -> list[list[Any]]:
     """Return groups of elements of the same tag and class, of one parent or of alike parents, none in another."""
     max_nodes = 20_000
     groups: dict[tuple[int | str, str, str], list[Any]] = {}
+    lists: dict[int, tuple[set[str], list[Any]]] = {}
     for node in tree.css("li, article, section, div, a, tr, table, details, figure, p")[:max_nodes]:
         parent = node.parent
         if parent is None or parent.tag in SKIPPED_TAGS:
             continue
         first_class = (node.attributes.get("class") or "").strip().partition(" ")[0]
         groups.setdefault((parent.mem_id, node.tag, first_class), []).append(node)
+        if node.tag == "li":  # items of one list are alike whatever their classes
+            classes, items = lists.setdefault(parent.mem_id, (set(), []))
+            classes.add(first_class)
+            items.append(node)
         if first_class:  # a list may be in several parts, each with a heading
             around = f"{parent.tag} {(parent.attributes.get('class') or '').strip().partition(' ')[0]}"
             groups.setdefault((around, node.tag, first_class), []).append(node)
+    groups |= {(f"items {key}", "li", ""): items for key, (classes, items) in lists.items() if len(classes) > 1}
     return [
         part
         for (_, _, first_class), nodes in groups.items()

@@ -6,7 +6,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from outrider.pages.values.named_elements import PAIR, SKIPPED_TAGS, is_hidden, read_classes, read_element
+from outrider.pages.values.itemized import read_named_list, read_section_items
+from outrider.pages.values.moments import read_moment
+from outrider.pages.values.named_elements import (
+    PAIR,
+    SKIPPED_TAGS,
+    is_hidden,
+    read_classes,
+    read_element,
+    read_spoken_label,
+)
 from outrider.pages.values.offered_value import ELEMENT_BORDER, OfferedValue, TextReader, tidy_value
 from outrider.pages.values.phrases import (
     BLOCK_TAGS,
@@ -15,6 +24,7 @@ from outrider.pages.values.phrases import (
     MAX_LABEL_CHARS,
     PRICE,
     find_next_element,
+    is_label,
     read_byline,
     read_count,
     read_date,
@@ -95,8 +105,11 @@ class ShownReader:
                     read_price_range(node, text, self.lead),
                     read_count(node, text, self.lead, self.heading),
                     read_role(node, text, self.lead),
+                    read_moment(node, text, self.lead, self.heading),
                     read_byline(node, text, self.lead),
+                    read_spoken_label(node, text, self.lead),
                     read_classes(node, text, self.texts, self.lead),
+                    read_named_list(node, self.texts, self.lead),
                 )
             for offer in offers:
                 is_price = offer.source == "price" or (offer.source == "class" and "price" in offer.labels[-1].lower())
@@ -124,7 +137,8 @@ class ShownReader:
         elif tag in HEADING_TAGS or tag == "summary":
             if tag != "summary":
                 self.heading, self.section = text[:MAX_LABEL_CHARS], ""
-            yield from _read_section(node, self.texts, f"{self.lead}under {text[:60]!r}")
+            place = f"{self.lead}under {text[:60]!r}"
+            yield from chain(_read_section(node, self.texts, place), read_section_items(node, text, self.texts, place))
         elif tag in PAIR_TAGS:
             yield from _read_lines(node, text, self.lead, self.heading)
             yield from _read_pair(node, text, self.texts, self.lead, self.heading)
@@ -246,17 +260,18 @@ def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str)
 
 
 def _split_lines(node: Any, text: str) -> list[str]:
-    """Return the lines of an element's text, which breaks end, or dots and bars between pairs."""
-    lines = [text]
-    if node.css_first("br") is not None:
-        parts = [
-            (
-                each.tag == "br" or each.tag in BLOCK_TAGS,
-                "" if each.tag in BLOCK_TAGS else each.text(separator=ELEMENT_BORDER),
-            )
-            for each in node.iter(include_text=True)
-        ]
-        source = "".join("\x00" if is_break else f"{ELEMENT_BORDER}{words}" for is_break, words in parts)
+    """Return the lines of an element's text, which breaks end, or dots and bars between pairs.
+
+    Each of several labels begins a line, too.
+    """
+    lines, children = [text], list(node.iter(include_text=True))
+    labels = {child.mem_id for child in children if is_label(child)}
+    if len(labels) > 1 or node.css_first("br") is not None:
+        source = ""
+        for child in children:
+            is_break = child.tag == "br" or child.tag in BLOCK_TAGS or (len(labels) > 1 and child.mem_id in labels)
+            source += "\x00" if is_break else ELEMENT_BORDER
+            source += "" if child.tag in BLOCK_TAGS else child.text(separator=ELEMENT_BORDER)
         lines = [tidy_value(line) for line in source.split("\x00")]
     for border in (PAIR_BORDER, SENTENCE_BORDER):
         lines = [part.strip() for line in lines for part in border.split(line)]

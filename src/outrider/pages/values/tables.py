@@ -3,42 +3,17 @@
 Cells may span rows and columns.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from outrider.pages.values.offered_value import OfferedValue, TextReader, tidy_value
+from outrider.pages.values.labels import CONTRARY_WORDS, normalize_label
+from outrider.pages.values.offered_value import OfferedValue, TextReader
+from outrider.pages.values.table_cells import MAX_COLUMNS, TableCell, is_repeated_head, offer_links
 
-MAX_ROWS, MAX_COLUMNS = 1_000, 100
+MAX_ROWS = 1_000
 Row = tuple[str, list[OfferedValue]]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TableCell:
-    """A cell of a table.
-
-    Attributes:
-        node: Its element.
-        text: Its text.
-        is_head: Whether it is the head of a column or row.
-        width, height: Columns and rows that it spans.
-    """
-
-    node: Any
-    text: str
-    is_head: bool
-    width: int = 1
-    height: int = 1
-
-    @classmethod
-    def from_node(cls, node: Any, texts: TextReader) -> "TableCell":
-        """Read a cell; a heading such as P has its full form Played."""
-        attributes = node.attributes
-        is_head = node.tag == "th" or attributes.get("role") in ("columnheader", "rowheader")
-        full = node.css_first("abbr[title]") if is_head else None
-        text = tidy_value(full.attributes.get("title")) if full is not None else texts.read(node)
-        spans = [attributes.get(name) or "" for name in ("colspan", "rowspan")]
-        width, height = (int(each) if each.isdecimal() and len(each) < 4 else 1 for each in spans)
-        return cls(node, text, is_head, min(max(width, 1), MAX_COLUMNS), max(height, 1))
 
 
 @dataclass
@@ -86,9 +61,9 @@ class Grid:
         count = next(
             (number for number, is_head in enumerate(are_heads) if number >= first and not is_head), len(lines)
         )
-        if count == first:  # not a header row: a row with a head and values describes one thing
+        if count == first:  # not a header row: a row that starts with a head describes one thing
             head_row = lines[first] if lines else []
-            return 0 if any(cell is not None and cell.is_head for cell in head_row) else first + 1
+            return 0 if head_row and head_row[0] is not None and head_row[0].is_head else first + 1
         spanned = max((cell.height for cell in lines[first] if cell is not None), default=1)
         return max(count, first + spanned) if spanned <= max_heads else count
 
@@ -101,6 +76,31 @@ class Grid:
                 if cell is not None and cell.text and cell.text not in labels[column][-1:]:
                     labels[column].append(cell.text)
         return [tuple(each) for each in labels]
+
+    def name_columns(self, labels: list[tuple[str, ...]]) -> list[list[tuple[str, float]]]:
+        """Return the further names of each column, with weights: what a heading is short for, and its kind."""
+        kinds = {"date": "date", "time": "time", "name": "name", "title": "name", "number": "number"}
+        full_weight, kind_weight = 0.88, 0.4
+        names: list[list[tuple[str, float]]] = []
+        words = [normalize_label(each[-1]).split() if each else [] for each in labels]
+        ends = [kinds.get(each[-1], "") if each else "" for each in words]
+        heads = [
+            list(
+                dict.fromkeys(
+                    cell for line in self.lines[: self.head_count] for cell in line[column : column + 1] if cell
+                )
+            )
+            for column in range(len(labels))
+        ]
+        forms = [[form for cell in each for form in cell.list_full_forms()] for each in heads]
+        counts = Counter(chain.from_iterable(map(set, forms)))  # "Click to sort" is the title of several
+        for column, label in enumerate(labels):
+            names.append([(form, full_weight) for form in forms[column] if counts[form] == 1])
+            # The only date of a row is its date: a decision date, a date filed.
+            is_only = ends[column] and ends.count(ends[column]) == 1 and CONTRARY_WORDS.isdisjoint(words[column])
+            same = [kind for kind, group in kinds.items() if group == ends[column]] if is_only else []
+            names[-1] += [(kind, kind_weight) for kind in same if [kind] != words[column] and label]
+        return names
 
 
 def read_grid(table: Any, texts: TextReader) -> Grid:
@@ -125,6 +125,13 @@ def read_grid(table: Any, texts: TextReader) -> Grid:
     return grid
 
 
+def has_head_row(table: Any) -> bool:
+    """Return whether one of a table's first rows consists of headings."""
+    max_rows = 3
+    rows = [[each.tag for each in row.iter() if each.tag in ("th", "td")] for row in _list_rows(table)[:max_rows]]
+    return any(len(tags) > 1 and set(tags) == {"th"} for tags in rows)
+
+
 def _list_rows(table: Any) -> list[Any]:
     """Return a table's own rows, without those of tables inside."""
     if table.tag != "table":
@@ -141,6 +148,7 @@ def read_rows(grid: Grid, place: str, texts: TextReader) -> list[Row]:
     Headings, notes and sums between them are left out.
     """
     labels = grid.label_columns()
+    names = grid.name_columns(labels)
     heads = grid.lines[grid.head_count - 1] if grid.head_count else []
     rows: list[Row] = []
     heading = ""
@@ -148,23 +156,25 @@ def read_rows(grid: Grid, place: str, texts: TextReader) -> list[Row]:
         above = grid.lines[number - 1] if number else []
         own = [cell for column, cell in enumerate(line) if cell and above[column : column + 1] != [cell]]
         own = list(dict.fromkeys(own))
-        if len(own) == 1 and len(line) > 1:
+        is_again = is_repeated_head(line, heads)
+        if (len(own) == 1 and len(line) > 1) or (
+            is_again and own[0].text not in [head and head.text for head in heads]
+        ):
             heading = own[0].text
-        if number >= grid.foot_start or (len(own) == 1 and len(line) > 1) or _is_sum(line, heads):
+        if number >= grid.foot_start or (len(own) == 1 and len(line) > 1) or is_again or _is_sum(line, heads):
             continue
         where = f"{place} row {number + 1}"
         offers = [OfferedValue(("section",), heading, "table", f"{where}, heading", 0.6)] if heading else []
         for column, cell in enumerate(line[: len(labels)]):
             following = line[column + 1] if column + 1 < len(line) else None
             is_group = heads[column : column + 1] == heads[column + 1 : column + 2] and following is not cell
-            if cell is None or not labels[column] or (is_group and following is not None):
+            if cell is None or (is_group and following is not None):
                 continue
-            own_label, outer = labels[column][-1], " ".join(labels[column][:-1])
+            own_label, outer = labels[column][-1] if labels[column] else "", " ".join(labels[column][:-1])
             if sum(each[-1:] == (own_label,) for each in labels) > 1 and outer:
                 own_label, outer = f"{outer} {own_label}", ""
-            if offer := texts.offer(cell.node, (own_label,), "table", f"{where}, {own_label!r}", 0.93, context=outer):
-                offers.append(offer)
-        rows.append((where, offers))
+            offers += cell.offer_value(own_label, (outer, where), names[column], texts)
+        rows.append((where, [*offers, *offer_links(own, where)]))
     return rows
 
 

@@ -1,5 +1,6 @@
 """Flatten a JSON schema into the fields whose values are looked for."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +10,9 @@ from outrider.pages.values.labels import compare_labels, normalize_label
 from outrider.pages.values.offered_value import OfferedValue
 
 TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
+# The name of the event and the author's name: the former is that of the row, or of the page.
+ROW_WORDS = frozenset({"event", "meeting", "item", "match", "game", "recipe", "article", "post"})
+NAME_OF = re.compile(r"^(?:the )?(?:full )?(?:name|title|number|value) of (?:the |an? )?", re.IGNORECASE)
 SCHEMA_HINT = (
     'send a JSON schema, e.g. {"type": "object", "properties": {"price": {"type": "number"}}}, or {"price": "number"}'
 )
@@ -58,6 +62,11 @@ class ValueField:
                 score *= 0.75 if not self.is_shared and offer.source not in ("element", "meta", "heading") else 0.0
         return score
 
+    def list_own_labels(self) -> set[str]:
+        """Return the field's name, title and description in plain words."""
+        given = (self.path[-1], self.schema.get("title"), self.schema.get("description"))
+        return {normalize_label(str(each)) for each in given if each}
+
     def drop_range_end(self) -> "ValueField | None":
         """Return the field whose lower or upper end this one asks for, or None; for `salary_min`, it is the salary."""
         words = normalize_label(self.path[-1]).split()
@@ -71,15 +80,23 @@ class ValueField:
 
         The field's name, title and description are compared.
         """
-        max_description_words = 7
+        max_description_words, min_fit = 7, 0.7
         score = compare_labels(name or self.path[-1], label)
         if score < 0.9 and len(self.path) == 1 and (title := self.schema.get("title")):
             score = max(score, 0.9 * compare_labels(str(title), label))
         description = str(self.schema.get("description") or "")
         if score < 0.9 and len(description.split()) <= max_description_words:
-            similarity = compare_labels(description, label)
+            similarity = compare_labels(NAME_OF.sub("", description), label)
             score = max(score, 0.95 * similarity if similarity >= 0.95 or not description.isascii() else 0.0)
-        return score
+        # The `url` of `details_url` and the `event` of `event_date` say nothing more.
+        words = normalize_label(name or self.path[-1]).split() if score < min_fit else []
+        if len(words) < 2:
+            return score
+        if words[-1] in ("url", "link", "uri") and self.schema.get("format") in ("uri", "url"):
+            words = words[:-1]
+        elif words[0] in ROW_WORDS:
+            words = words[1:]
+        return max(score, 0.9 * compare_labels(" ".join(words), label))
 
 
 @dataclass(frozen=True)
@@ -95,6 +112,11 @@ class ValuePlan:
     fields: tuple[ValueField, ...]
     rows_at: str | None = None
     required: frozenset[str] = frozenset()
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether objects of a list are wanted."""
+        return self.rows_at is not None or any(each.rows is not None for each in self.fields)
 
 
 def build_plan(schema: dict[str, Any]) -> ValuePlan:
