@@ -219,7 +219,9 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
         )
         # One value of several under a usual name, and links, are not a list: teasers and menus look like that.
         is_guess |= len({name for name, _ in sources}) < min(2, len(plan.fields))
-        if len(rows) < 2 or is_guess:
+        # One row under headings of columns is a list of one if it has most fields.
+        is_single = is_table and " row " in rows[0].place and 2 * fullest >= len(plan.fields)
+        if is_guess or len(rows) < (1 if is_single else 2):
             continue
         filled = sum(found.confidence for row in rows for found in row.values.values()) / (len(rows) * len(plan.fields))
         score = filled**2 * len(rows) ** 0.5

@@ -23,6 +23,7 @@ PAIR = re.compile(r"([^:\uff1a.!?]{1,40}(?:\.[^:\uff1a.!?]{0,20})?)(?:\s*:\s+|\s
 BYLINE = re.compile(r"[^\W\d_]+ed by (?=\w)", re.IGNORECASE)
 HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 SKIPPED_TAGS = frozenset({"script", "style", "template", "noscript", "svg", "nav", "select", "option"})
+LARGE_TAGS = frozenset({"body", "html", "table", "ul", "ol", "tr", "section", "nav", "form", "article"})
 MAX_CELL_CHARS = 500
 
 
@@ -89,7 +90,8 @@ def read_classes(node: Any, text: str, texts: TextReader, lead: str) -> Iterator
     max_names = 4
     attributes = node.attributes
     names = (attributes.get("class") or "").split()[:max_names] if attributes else []
-    if not names or node.tag in ("body", "html", "table", "ul", "ol", "tr", "section", "nav", "form", "article"):
+    is_large = len(text) > MAX_LABEL_CHARS or node.tag not in ("section", "article")
+    if not names or (is_large and node.tag in LARGE_TAGS):
         return
     if (
         len(text) <= MAX_CELL_CHARS

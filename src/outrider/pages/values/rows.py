@@ -40,7 +40,7 @@ def find_row_groups(tree: Any) -> Iterator[list[Row]]:
     """Yield groups of at least two rows that a page shows: rows of tables, definitions, repeated elements."""
     texts = TextReader()
     for rows in (*_read_tables(tree, texts), *read_definitions(tree, texts), *_find_repeated(tree, texts)):
-        if len(rows) > 1:
+        if len(rows) > 1 or (rows and " row " in rows[0][0]):
             yield rows
 
 

@@ -32,7 +32,7 @@ from outrider.pages.values.phrases import (
     read_role,
 )
 
-PAIR_BORDER = re.compile(r"\s[\u00b7\u2022|]\s(?=[^:\uff1a\u00b7\u2022|]{1,40}[:\uff1a]\s)")
+PAIR_BORDER = re.compile(r"\s[\u00b7\u2022\u30fb|]\s(?=[^:\uff1a\u00b7\u2022\u30fb|]{1,40}[:\uff1a]\s)")
 # After a word or a number; a name like "Ana P." keeps its dot.
 VALUE_END = re.compile(r"(?<=[^\W_]{3})\.(?:\s+(?=[^\W\d_])|$)")
 SENTENCE_BORDER = re.compile(r"\.\s+(?=[^:\uff1a.]{1,40}[:\uff1a]\s)")
