@@ -49,9 +49,25 @@ PAPER = """<title>Tides</title><meta name=citation_title content="Tides of Oban"
 <meta name=citation_abstract content="Tides rise."><meta name=description content="A page about tides.">
 <meta name=citation_author content="Ada Berg"><meta name=citation_author content="Tom Field">
 <meta name=DC.Date.Created content=2010-03-10><div class=vs-item><div class=vs-item-time>7:30 PM</div></div>"""
+FILES = """<table><thead><tr><td colspan=3><table><thead><tr><th>Pager</th></tr></thead></table></td></tr>
+<tr><th>File #</th><th>Type</th><th>Status</th></tr></thead><tfoot><tr><td colspan=3>Pages</td></tr></tfoot>
+<tbody><tr><td>26-1</td><td>Plan</td><td>Ready</td></tr><tr><td>26-2</td><td>Budget</td><td>Filed</td></tr></tbody>
+</table><ul><li>Date: 3 May 2026</li><li><a href=/map>Berth 4</a> Place: Oban</li></ul>"""
+TEAMS = "".join(
+    f"<div class=card><div class=card-title>{name}</div><div class=meeting-time>9:0{n} am</div>"
+    f"<div class=card-place>{place}</div><a href=/t/{n}>{n}00</a> <a href=/cup>Cup</a></div>"
+    for n, (name, place) in enumerate([("TBD", "Place(s):"), ("Oban", "Quay"), ("Wick", "Pier")], 1)
+)
+FILM = """<title>Harbour Films | Crane | Reviews</title><meta property=og:title content="Crane (1986) 7.8 | Drama">
+<meta name=analytics-location content=/film><meta name=description content="<p>A film.</p>">
+<script type="application/ld+json">{"@type": "Movie", "name": "Crane"}</script>
+<dl><dt>Kilometerstand<dd>179\u00a0188 km</dl><div>Studio <span>(from 1986)</span></div>
+<p>Ingredients</p><ul><li>Salt</li><li>Fish</li></ul>"""
+PLAYER = """<title>Harbour Sport | Ada Berg | Stats</title><h1><a href=/>Harbour Sport</a></h1><h1>Ada Berg</h1>
+<div itemscope><b itemprop=name>Harbour Sport Stats</b></div><div itemscope><b itemprop=name>Ada Berg</b></div>"""
 PAGES = loopback_app.build_page_site({
     "/harbours": HARBOURS, "/rulings": RULINGS, "/sailings": SAILINGS, "/hearings": HEARINGS, "/meetings": MEETINGS,
-    "/recipe": RECIPE, "/events": EVENTS, "/paper": PAPER,
+    "/recipe": RECIPE, "/events": EVENTS, "/paper": PAPER, "/files": FILES, "/teams": TEAMS, "/film": FILM, "/player": PLAYER,
 })  # fmt: skip
 
 
@@ -136,3 +152,31 @@ async def test_hidden_microdata_and_citations_count_but_the_date_of_a_record_doe
     assert await extract_rows(home, "/paper", wanted) == [
         {"title": "Tides of Oban", "abstract": "Tides rise.", "author": ["Ada Berg", "Tom Field"], "time": "7:30 PM"}
     ]
+
+
+async def test_feet_and_pagers_are_not_rows_and_facts_of_one_thing_are_not_a_list(home: Path):
+    assert await extract_rows(home, "/files", list_of(file_number="string", type="string", status="string")) == [
+        {"file_number": "26-1", "type": "Plan", "status": "Ready"},
+        {"file_number": "26-2", "type": "Budget", "status": "Filed"},
+    ]
+    assert await extract_rows(home, "/files", list_of(date=DATE, place="string", title="string", url=ADDRESS)) == []
+
+
+async def test_a_stated_absence_a_label_and_a_count_are_not_values(home: Path):
+    wanted = list_of(name="string", time="string", place="string")
+    assert await extract_rows(home, "/teams", wanted) == [
+        {"name": "Oban", "time": "9:02 am", "place": "Quay"},
+        {"name": "Wick", "time": "9:03 am", "place": "Pier"},
+    ]
+
+
+async def test_the_subject_gives_the_title_and_the_site_does_not(home: Path):
+    wanted = {
+        **dict.fromkeys(("title", "location", "description", "studio"), "string"), "kilometerstand_km": "integer",
+        "ingredients": LIST,
+    }  # fmt: skip
+    assert await extract_rows(home, "/film", wanted) == [
+        {"title": "Crane", "description": "A film.", "kilometerstand_km": 179188, "ingredients": ["Salt", "Fish"]}
+    ]
+    assert await extract_rows(home, "/player", {"name": "string"}) == [{"name": "Ada Berg"}]
+    assert await extract_rows(home, "/player", {"title": "string"}) == [{"title": "Ada Berg"}]

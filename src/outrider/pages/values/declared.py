@@ -1,5 +1,6 @@
 """Collect the values that a page declares for machines: JSON-LD, microdata, Open Graph and other meta elements."""
 
+import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
@@ -10,6 +11,7 @@ from outrider.pages.values.offered_value import ELEMENT_BORDER, OfferedValue, ti
 
 JSON_LD_WEIGHT, MICRODATA_WEIGHT, META_WEIGHT = 0.97, 0.96, 0.85
 MICRODATA_ATTRIBUTES = ("content", "datetime", "href", "src")
+MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dcterms.", "citation_", "prism.")
 
 
@@ -117,7 +119,7 @@ def read_meta(tree: Any) -> Iterator[OfferedValue]:
         label = property_name.lower()
         for prefix in META_PREFIXES:
             label = label.removeprefix(prefix)
-        value = tidy_value(node.attributes.get("content"))
+        value = tidy_value(MARKUP.sub(" ", node.attributes.get("content") or ""))
         is_account = label in ("author", "creator") and value.startswith(("http", "@"))
         is_account |= property_name.lower() in ("twitter:creator", "twitter:site") and " " not in value
         if label and value and not is_account:
@@ -139,7 +141,10 @@ def _read_title(tree: Any) -> Iterator[OfferedValue]:
         return
     yield OfferedValue(("title",), value, "element", "title element", 0.55)
     title_words = f" {normalize_label(value.replace(trade_mark, ' '))} "
-    texts = [tidy_value(heading.text(separator=ELEMENT_BORDER)) for heading in tree.css("h1")[:3]]
+    headings = tree.css("h1")[:3]
+    # A heading that links to a page of its own is the site's name.
+    headings = [each for each in headings if len(headings) == 1 or each.css_first("a[href]") is None]
+    texts = [tidy_value(heading.text(separator=ELEMENT_BORDER)) for heading in headings]
     words = {text: normalize_label(text.replace(trade_mark, " ")) for text in texts if len(text) > min_title_chars}
     places = {text: title_words.find(f" {each} ") for text, each in words.items()}
     # The rest of the title is the site's name, mostly at its end.

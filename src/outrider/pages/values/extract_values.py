@@ -7,12 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from html import unescape
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
 from outrider.pages.document import Document
-from outrider.pages.values.convert import convert_value
+from outrider.pages.values.convert import NO_VALUES, convert_value
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_meta, read_microdata
 from outrider.pages.values.labels import (
     compare_labels,
@@ -23,11 +24,13 @@ from outrider.pages.values.labels import (
     split_range,
 )
 from outrider.pages.values.named_elements import PAIR
-from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list
+from outrider.pages.values.offered_value import OfferedValue, TextReader, split_list, tidy_value
 from outrider.pages.values.rows import find_declared_groups, find_row_groups, read_table
 from outrider.pages.values.shown import ShownReader, remove_marks
 from outrider.pages.values.tables import Row
 from outrider.pages.values.value_fields import ValueField, ValuePlan
+
+REMARK = re.compile(r"\((?!\d+\))[^()]+\)")
 
 
 @dataclass(frozen=True)
@@ -136,11 +139,11 @@ def extract_values(plan: ValuePlan, html: str | None, document: Document, url: s
 
 
 def infer_region(language: str, html: str) -> str:
-    """Return the language with the region that orders day and month as the page's dates with slashes do."""
+    """Return the language with the region that orders day and month as the page's dates do."""
     max_chars = 1_000_000
     if language not in ("", "en", "en-ca"):
         return language
-    numbers = re.findall(r"(?<![\d/])(\d{1,2})/(\d{1,2})/(?:20|19)?\d\d(?![\d/])", html[:max_chars])
+    numbers = re.findall(r"(?<![\d/-])(\d{1,2})[/-](\d{1,2})[/-](?:20|19)?\d\d(?![\d/-])", html[:max_chars])
     is_month_first, is_day_first = (any(12 < int(pair[place]) < 32 for pair in numbers) for place in (1, 0))
     if is_month_first == is_day_first:
         return language
@@ -157,11 +160,14 @@ def _read_page(tree: Any, microdata: list[OfferedValue]) -> Iterator[OfferedValu
     )
     factors = {f"JSON-LD {kind}": factor for kind, factor in factors.items()}
     factors |= {place: 0.78 for place, _ in objects if place.endswith("Page")}
-    has_subject = any(place not in factors for place, _ in objects)
+    subject_count = sum(place not in factors for place, _ in objects)
+    has_subject, is_only_subject = subject_count > 0, subject_count == 1
     for place, data in objects:
         factor = factors.get(place, 1.0)
         if not has_subject or factor > min(factors.values()):
             yield from (replace(offer, weight=factor * offer.weight) for offer in flatten_json(data, place))
+        if is_only_subject and place not in factors and isinstance(name := data.get("name"), str):
+            yield OfferedValue(("title",), tidy_value(unescape(name)), "json-ld", f"{place} name", 0.95)
     yield from microdata
     yield from read_meta(tree)
     if tree.body is not None:
@@ -191,8 +197,11 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
     for group in groups:
         rows = [row for row in (fill_row(plan, each, page) for each in group) if row.values]
         fullest = max((len(row.values) for row in rows), default=0)
-        full_count = sum(len(row.values) >= min(2, len(plan.fields)) for row in rows)
-        if 2 * full_count <= len(rows):
+        # One text under two names is one value.
+        value_counts = [len({(each.place, str(each.value)) for each in row.values.values()}) for row in rows]
+        full_count = sum(count >= min(2, len(plan.fields)) for count in value_counts)
+        shared = max(Counter(chain.from_iterable(row.values for row in rows)).values(), default=0)
+        if 2 * full_count <= len(rows) or 2 * shared <= len(rows):
             continue  # values that do not belong to the same object
         # Rows with much less than the others are headings, ads, and links to more.
         rows = [
@@ -246,14 +255,13 @@ def fill_row(plan: ValuePlan, row: Row, page: PageLocale) -> ExtractedRow:
     return ExtractedRow(place, values)
 
 
-def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
-    """Return a field's best value, or None.
+ScoredOffer = tuple[float, Any, OfferedValue]
 
-    It is None if no place offers a value, or if places differ.
-    """
-    min_confidence = 0.35
-    first_counts = {"json-ld", "microdata", "meta", "element"}  # other texts contain several values without an order
-    offers: list[tuple[float, Any, OfferedValue]] = []
+
+def score_offers(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> list[ScoredOffer]:
+    """Return the offers that fit a field with their scores and values, none if the best one says that there is none."""
+    min_confidence, absence = 0.35, 0.0
+    offers: list[ScoredOffer] = []
     range_field = value_field.drop_range_end()
     fits: dict[tuple[str, ...], float] = {}  # many values of a page have the same labels
     for candidate in candidates:
@@ -263,16 +271,35 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
             asked = range_field if range_field is not None and is_range else value_field
             fit = fits[labels] = asked.compare_offer(candidate)
         score = candidate.weight * fit
-        if score >= min_confidence and (value := _read_offer(value_field, candidate, page)) is not None:
+        if score < min_confidence:
+            continue
+        if (value := _read_offer(value_field, candidate, page)) is not None:
             offers.append((score, value, candidate))
-    if not offers:
-        return None
-    offers = offers if value_field.is_list else _discount_repeated(offers)
-    score, value, best = max(offers, key=lambda offer: offer[0])
-    if value_field.is_list:
-        return _join_values(value_field, offers, page)
+        elif candidate.text.casefold() in NO_VALUES:
+            absence = max(absence, score)
+    return offers if absence <= max((score for score, _, _ in offers), default=0.0) else []
+
+
+def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: PageLocale) -> FoundValue | None:
+    """Return a field's best value, or None.
+
+    It is None if no place offers a value, or if places differ.
+    """
+    min_near = 0.97
+    first_counts = {"json-ld", "microdata", "meta", "element"}  # other texts contain several values without an order
+    offers = score_offers(value_field, candidates, page)
+    if not offers or value_field.is_list:
+        return _join_values(value_field, offers, page) if offers else None
+    offers = _discount_repeated(offers)
+    top = max(score for score, _, _ in offers)
+    near = [offer for offer in offers if offer[0] >= min_near * top]
+    sources: dict[str, set[str]] = {str(value): set() for _, value, _ in near}
+    for _, value, offer in offers:
+        sources.get(str(value), set()).add(offer.source)
+    # Of values that fit nearly as well, the one that most kinds of places name.
+    score, value, best = max(near, key=lambda offer: (len(sources[str(offer[1])]), offer[0]))
     confidence = score
-    for other_source in {candidate.source for _, each, candidate in offers if each == value} - {best.source}:
+    for other_source in sources[str(value)] - {best.source}:
         agreeing = max(each for each, same, candidate in offers if candidate.source == other_source and same == value)
         confidence = 1 - (1 - confidence) * (1 - agreeing / 2)
     others = [str(each) for given, each, _ in offers if given >= 0.9 * score and not _is_same(each, value)]
@@ -290,7 +317,7 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
     )
 
 
-def _discount_repeated(offers: list[tuple[float, Any, OfferedValue]]) -> list[tuple[float, Any, OfferedValue]]:
+def _discount_repeated(offers: list[ScoredOffer]) -> list[ScoredOffer]:
     """Return offers with less for microdata of many values: they belong to the page's parts, as authors of posts do."""
     max_values, factor = 2, 0.6
     values: dict[tuple[str, ...], set[str]] = {}
@@ -313,7 +340,6 @@ def _is_same(value: Any, other: Any) -> bool:
 
 def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) -> Any:
     """Return an offer's value for a field: its link for an address, its time for a date, else its text."""
-    max_words = 4
     form, text = value_field.schema.get("format"), offer.text
     if value_field.schema.get("type") in ("number", "integer"):
         text = select_range_end(value_field.path[-1], select_measure(value_field.path[-1], text))
@@ -325,26 +351,27 @@ def _read_offer(value_field: ValueField, offer: OfferedValue, page: PageLocale) 
         text = unquote(offer.link.removeprefix("mailto:").partition("?")[0]) if offer.link[:7] == "mailto:" else text
     elif form in ("date", "date-time"):
         text = offer.when or text
-    elif value_field.schema.get("type") != "boolean" and normalize_label(text) in value_field.list_own_labels():
-        return None  # a heading
-    elif offer.source == "link" or (
-        len(offer.parts) > 1
-        and not value_field.is_list
-        and offer.text.replace(" ", "") == "".join(offer.parts).replace(" ", "")
-    ):
-        return None  # several values without a separator
-    elif (
-        offer.source == "class"
-        and value_field.schema.get("type") in ("number", "integer")
-        and len(text.split()) > max_words
-    ) or has_other_unit(value_field.path[-1], text):
+    elif is_no_value(value_field, offer, text):
         return None
     return convert_value(text, value_field.schema, page.url, page.language)
 
 
-def _join_values(
-    value_field: ValueField, offers: list[tuple[float, Any, OfferedValue]], page: PageLocale
-) -> FoundValue:
+def is_no_value(value_field: ValueField, offer: OfferedValue, text: str) -> bool:
+    """Return whether a text is a label, a remark, several values or one of another kind."""
+    max_words, max_label_chars = 4, 60
+    kind = value_field.schema.get("type", "string")
+    is_label = kind != "boolean" and normalize_label(text) in value_field.list_own_labels()
+    is_label |= len(text) <= max_label_chars and (text[-1:] in (":", "\uff1a") or REMARK.fullmatch(text) is not None)
+    is_count = value_field.is_list and kind == "string" and text.isdecimal()
+    # Several values without a separator.
+    is_joined = len(offer.parts) > 1 and not value_field.is_list
+    is_joined = is_joined and offer.text.replace(" ", "") == "".join(offer.parts).replace(" ", "")
+    is_long = offer.source == "class" and kind in ("number", "integer") and len(text.split()) > max_words
+    is_other = is_label or is_count or is_joined or is_long or offer.source == "link"
+    return is_other or has_other_unit(value_field.path[-1], text)
+
+
+def _join_values(value_field: ValueField, offers: list[ScoredOffer], page: PageLocale) -> FoundValue:
     """Return all values of the best place: its items, values under the same label, or values of an enumeration."""
     score, value, best = max(offers, key=lambda offer: offer[0])
     origin = (best.labels, best.source, best.context)

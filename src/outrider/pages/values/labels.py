@@ -8,7 +8,7 @@ WORD = re.compile(r"[^\W\d_]+|\d+")
 PLURAL = re.compile(r"(?<=\w{3})(?<!s)s$")
 CAMEL_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 LABEL_NUMBER = re.compile(r"^\s*(?:\(\d{1,3}\)|\d{1,2}[.)])\s+")
-NUMBER_SIGN = re.compile(r"^#$|\b(?:no|nr|num)\.(?!\w)|\bn[\u00ba\u00b0]|\u2116", re.IGNORECASE)
+NUMBER_SIGN = re.compile(r"#(?!\w)|\b(?:no|nr|num)\.(?!\w)|\bn[\u00ba\u00b0]|\u2116", re.IGNORECASE)
 LABEL_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$|,?\s+in\s+(\S{1,6})$")
 # Words that mean the same in schemas, in schema.org and on pages.
 SAME_WORDS = (
@@ -59,8 +59,7 @@ SAME_WORDS = (
     {"docket number", "case number", "docket", "docket no", "case no"},
     {"case name", "case title", "case caption", "case style"},
     {"start time", "time"},
-    {"ingredients", "recipe ingredients"},
-    {"instructions", "directions", "method", "preparation", "steps", "recipe instructions"},
+    {"instructions", "directions", "method", "preparation", "steps"},
     {"cook time", "cooking time"},
     {"prep time", "preparation time"},
     {"wins", "won", "w"},
@@ -73,7 +72,7 @@ CONTRARY_WORDS = frozenset({
     "delivery", "other", "related", "similar", "recommended", "net", "gross", "reduced", "extra", "without", "not",
     "no", "with", "excluding", "excl", "ohne", "mit", "sans", "avec", "senza", "zonder", "bez", "sin", "summer",
     "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until", "currency",
-    "region", "country", "locality", "nav", "navbar", "navigation", "breadcrumb", "site", "logo",
+    "region", "country", "locality", "analytic", "nav", "navbar", "navigation", "breadcrumb", "site", "logo",
 })  # fmt: skip
 UNIT_WORDS = frozenset({
     "kg", "g", "mg", "t", "m", "km", "cm", "mm", "m2", "km2", "ha", "l", "ml", "h", "min", "s", "w", "kw", "kwh",
@@ -182,7 +181,8 @@ def select_measure(name: str, text: str) -> str:
         return f"{((days * 24 + hours) * 60 + minutes) / (60 if unit in ('h', 'hour') else 1):g}"
     if unit not in UNIT_WORDS or len(text) > 200:
         return text
-    parts = re.findall(rf"(?<![\w.,])[-+]?\d[\d.,]*\s?{unit}\b", text, re.IGNORECASE)
+    number = r"(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d[\d.,]*)"
+    parts = re.findall(rf"(?<![\w.,])[-+]?{number}\s?{unit}\b", text, re.IGNORECASE)
     return parts[0] if len(parts) == 1 else text
 
 

@@ -80,7 +80,8 @@ def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[Off
         return
     yield OfferedValue(("url",), address, "element", place, 0.5 if text else 0.42)
     if text:
-        yield OfferedValue(("title",), text, "element", place, 0.45)
+        if re.search(r"[^\W\d_]", text):
+            yield OfferedValue(("title",), text, "element", place, 0.45)
         if len(text) <= MAX_LABEL_CHARS:
             yield OfferedValue((text,), address, "link", place, 0.7, context, link=address)
 
@@ -117,7 +118,7 @@ def _list_class_words(node: Any, name: str) -> list[str]:
 
     For instance without `card` in `card-price`.
     """
-    max_levels = 3
+    max_levels = 6
     words = [word for word in CLASS_BORDER.split(name) if word]
     around: set[str] = set()
     above = node.parent

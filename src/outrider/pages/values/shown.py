@@ -140,6 +140,9 @@ class ShownReader:
             place = f"{self.lead}under {text[:60]!r}"
             yield from chain(_read_section(node, self.texts, place), read_section_items(node, text, self.texts, place))
         elif tag in PAIR_TAGS:
+            following = find_next_element(node) if tag == "p" and text[-1:] not in ".!?" else None
+            if following is not None and following.tag in ("ul", "ol"):
+                yield from _read_section(node, self.texts, f"{self.lead}under {text[:60]!r}")
             yield from _read_lines(node, text, self.lead, self.heading)
             yield from _read_pair(node, text, self.texts, self.lead, self.heading)
 
@@ -255,7 +258,10 @@ def _read_pair(node: Any, text: str, texts: TextReader, lead: str, context: str)
     place = f"{lead}line {text[:80]!r}"
     for name, value, weight in ((parts[0], parts[1], 0.7), (parts[1], parts[0], 0.6)):
         label = texts.read(name).strip(" :\uff1a\u2013-")
-        if label and len(label) <= MAX_LABEL_CHARS and not PAIR.fullmatch(label) and name.css_first("li") is None:
+        has_pairs = value.is_element_node and len(value.css("label, dt, th")) > 1
+        if has_pairs or name.css_first("li") is not None:
+            continue
+        if label and len(label) <= MAX_LABEL_CHARS and not PAIR.fullmatch(label):
             yield texts.offer(value, (label,), "pair", place, weight, context=context)
 
 

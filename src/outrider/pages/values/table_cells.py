@@ -41,7 +41,7 @@ class TableCell:
         max_short_chars = 8
         nodes = [self.node, *self.node.css("[title], [aria-label]")[:2]] if len(self.text) <= max_short_chars else []
         given = [tidy_value(node.attributes.get(name)) for node in nodes for name in ("title", "aria-label", "abbr")]
-        return [each for each in dict.fromkeys(given) if each and each != self.text]
+        return [each for each in dict.fromkeys(given) if each[:1].isalpha() and each != self.text]
 
     def offer_value(
         self, label: str, around: tuple[str, str], names: list[tuple[str, float]], texts: TextReader

@@ -23,12 +23,12 @@ class Grid:
     Attributes:
         lines: The cells of each row; None where the table has no cell.
         head_count: Rows at the top with the labels of columns.
-        foot_start: The first row of the table's foot.
+        feet: The rows of the table's foot.
     """
 
     lines: list[list[TableCell | None]] = field(default_factory=list)
     head_count: int = 0
-    foot_start: int = MAX_ROWS
+    feet: set[int] = field(default_factory=set)
 
     def place_cells(self, cells: list[TableCell], spans: dict[int, tuple[int, TableCell]]) -> None:
         """Add a row with the cells that reach into it from above.
@@ -116,7 +116,7 @@ def read_grid(table: Any, texts: TextReader) -> Grid:
             continue
         section = row.parent.tag if row.parent is not None else ""
         if section == "tfoot":
-            grid.foot_start = min(grid.foot_start, len(grid.lines))
+            grid.feet.add(len(grid.lines))
         are_heads.append(
             section == "thead" or (all(each.is_head or not each.text for each in cells) and len(cells) > 1)
         )
@@ -161,7 +161,7 @@ def read_rows(grid: Grid, place: str, texts: TextReader) -> list[Row]:
             is_again and own[0].text not in [head and head.text for head in heads]
         ):
             heading = own[0].text
-        if number >= grid.foot_start or (len(own) == 1 and len(line) > 1) or is_again or _is_sum(line, heads):
+        if number in grid.feet or (len(own) == 1 and len(line) > 1) or is_again or _is_sum(line, heads):
             continue
         where = f"{place} row {number + 1}"
         offers = [OfferedValue(("section",), heading, "table", f"{where}, heading", 0.6)] if heading else []

@@ -90,6 +90,9 @@ class ValueField:
             score = max(score, 0.95 * similarity if similarity >= 0.95 or not description.isascii() else 0.0)
         # The `url` of `details_url` and the `event` of `event_date` say nothing more.
         words = normalize_label(name or self.path[-1]).split() if score < min_fit else []
+        outer, _, rest = normalize_label(label).partition(" ") if score < min_fit else ("", "", "")
+        if rest and outer in ROW_WORDS and " ".join(words) == rest:
+            score = 0.9
         if len(words) < 2:
             return score
         if words[-1] in ("url", "link", "uri") and self.schema.get("format") in ("uri", "url"):
