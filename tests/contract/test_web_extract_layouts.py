@@ -67,7 +67,8 @@ PLAYER = """<title>Harbour Sport | Ada Berg | Stats</title><h1><a href=/>Harbour
 <div itemscope><b itemprop=name>Harbour Sport Stats</b></div><div itemscope><b itemprop=name>Ada Berg</b></div>"""
 PAGES = loopback_app.build_page_site({
     "/harbours": HARBOURS, "/rulings": RULINGS, "/sailings": SAILINGS, "/hearings": HEARINGS, "/meetings": MEETINGS,
-    "/recipe": RECIPE, "/events": EVENTS, "/paper": PAPER, "/files": FILES, "/teams": TEAMS, "/film": FILM, "/player": PLAYER,
+    "/recipe": RECIPE, "/events": EVENTS, "/paper": PAPER, "/files": FILES, "/teams": TEAMS, "/film": FILM,
+    "/player": PLAYER,
 })  # fmt: skip
 
 
