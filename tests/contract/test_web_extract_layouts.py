@@ -52,7 +52,8 @@ PAPER = """<title>Tides</title><meta name=citation_title content="Tides of Oban"
 FILES = """<table><thead><tr><td colspan=3><table><thead><tr><th>Pager</th></tr></thead></table></td></tr>
 <tr><th>File #</th><th>Type</th><th>Status</th></tr></thead><tfoot><tr><td colspan=3>Pages</td></tr></tfoot>
 <tbody><tr><td>26-1</td><td>Plan</td><td>Ready</td></tr><tr><td>26-2</td><td>Budget</td><td>Filed</td></tr></tbody>
-</table><ul><li>Date: 3 May 2026</li><li><a href=/map>Berth 4</a> Place: Oban</li></ul>"""
+</table><table><tr><th rowspan=3>Note</th><th rowspan=3>Text</th></tr></table><table></table>
+<ul><li>Date: 3 May 2026</li><li><a href=/map>Berth 4</a> Place: Oban</li></ul>"""
 TEAMS = "".join(
     f"<div class=card><div class=card-title>{name}</div><div class=meeting-time>9:0{n} am</div>"
     f"<div class=card-place>{place}</div><a href=/t/{n}>{n}00</a> <a href=/cup>Cup</a></div>"

@@ -121,7 +121,7 @@ def read_grid(table: Any, texts: TextReader) -> Grid:
             section == "thead" or (all(each.is_head or not each.text for each in cells) and len(cells) > 1)
         )
         grid.place_cells(cells, spans)
-    grid.head_count = grid.count_heads(are_heads)
+    grid.head_count = min(grid.count_heads(are_heads), len(grid.lines))
     return grid
 
 
