@@ -66,10 +66,18 @@ FILM = """<title>Harbour Films | Crane | Reviews</title><meta property=og:title 
 <p>Ingredients</p><ul><li>Salt</li><li>Fish</li></ul>"""
 PLAYER = """<title>Harbour Sport | Ada Berg | Stats</title><h1><a href=/>Harbour Sport</a></h1><h1>Ada Berg</h1>
 <div itemscope><b itemprop=name>Harbour Sport Stats</b></div><div itemscope><b itemprop=name>Ada Berg</b></div>"""
+NEWS = "".join(
+    f"<div class=story><a href=/n{n}><div>Quay {n}</div><div>It has opened.</div></a><time>May {n}, 2026</time>"
+    f"<a href='https://social.example/share?u=https%3A%2F%2Foban.example%2Fn{n}'>Share</a></div>"
+    for n in range(1, 4)
+)
+JOURNAL = """<script type="application/ld+json">{"@type": "WebPage", "datePublished": "2026-01-02"}</script>
+<meta name=journal_id content=41586><meta name=citation_journal_title content=Tides><p>May 5, 2026 | 6:30 pm</p>
+<ul class=parts-list><li>\u25a2 Mast</li><li>\u25a2 Keel</li></ul>"""
 PAGES = loopback_app.build_page_site({
     "/harbours": HARBOURS, "/rulings": RULINGS, "/sailings": SAILINGS, "/hearings": HEARINGS, "/meetings": MEETINGS,
     "/recipe": RECIPE, "/events": EVENTS, "/paper": PAPER, "/files": FILES, "/teams": TEAMS, "/film": FILM,
-    "/player": PLAYER,
+    "/player": PLAYER, "/news": NEWS, "/journal": JOURNAL,
 })  # fmt: skip
 
 
@@ -182,3 +190,16 @@ async def test_the_subject_gives_the_title_and_the_site_does_not(home: Path):
     ]
     assert await extract_rows(home, "/player", {"name": "string"}) == [{"name": "Ada Berg"}]
     assert await extract_rows(home, "/player", {"title": "string"}) == [{"title": "Ada Berg"}]
+
+
+async def test_links_to_share_a_page_and_whole_cards_are_not_its_address_and_title(home: Path):
+    wanted = list_of(title="string", date=DATE, url=ADDRESS)
+    assert await extract_rows(home, "/news", wanted) == [
+        {"date": f"2026-05-0{n}", "url": f"/n{n}"} for n in range(1, 4)
+    ]
+
+
+async def test_the_date_with_a_time_is_the_event_and_an_id_is_not_the_thing(home: Path):
+    assert await extract_rows(home, "/journal", {"journal": "string", "date": DATE, "parts": LIST}) == [
+        {"journal": "Tides", "date": "2026-05-05", "parts": ["Mast", "Keel"]}
+    ]

@@ -12,7 +12,7 @@ from outrider.pages.values.offered_value import ELEMENT_BORDER, OfferedValue, ti
 JSON_LD_WEIGHT, MICRODATA_WEIGHT, META_WEIGHT = 0.97, 0.96, 0.85
 MICRODATA_ATTRIBUTES = ("content", "datetime", "href", "src")
 MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
-META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dcterms.", "citation_", "prism.")
+META_PREFIXES = ("og:", "article:", "product:", "book:", "twitter:", "dc.", "dcterms.", "citation_")
 
 
 def read_json_ld(tree: Any) -> list[dict[str, Any]]:

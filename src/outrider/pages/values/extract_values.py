@@ -200,8 +200,8 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
         # One text under two names is one value.
         value_counts = [len({(each.place, str(each.value)) for each in row.values.values()}) for row in rows]
         full_count = sum(count >= min(2, len(plan.fields)) for count in value_counts)
-        shared = max(Counter(chain.from_iterable(row.values for row in rows)).values(), default=0)
-        if 2 * full_count <= len(rows) or 2 * shared <= len(rows):
+        counts = Counter(chain.from_iterable(row.values for row in rows))
+        if 2 * full_count <= len(rows) or 2 * max(counts.values()) <= len(rows):
             continue  # values that do not belong to the same object
         # Rows with much less than the others are headings, ads, and links to more.
         rows = [
@@ -218,6 +218,7 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
             (name, "element" if name in links and found.source == "class" else found.source)
             for row in rows
             for name, found in row.values.items()
+            if 4 * counts[name] >= len(rows)  # one row with a date does not make a list of events
         }
         is_guess = len(plan.fields) > 1 and {source for _, source in sources} == {"element"}
         # Links with a title are everywhere on a page.

@@ -13,7 +13,7 @@ def read_named_list(node: Any, texts: TextReader, lead: str) -> Iterator[Offered
     """Yield the items of a list under the names of its class, as in `<ul class="ingredient-list">`."""
     max_names, weight = 3, 0.62
     names = (node.attributes.get("class") or "").split()[:max_names] if node.tag in ("ul", "ol") else []
-    items = tuple(filter(None, map(texts.read, _list_items([node])))) if names else ()
+    items = _read_items(_list_items([node]), texts) if names else ()
     if len(items) > 1:
         for name in names:
             label = " ".join(filter(None, CLASS_BORDER.split(name)))
@@ -28,10 +28,16 @@ def read_section_items(heading: Any, text: str, texts: TextReader, place: str) -
         return
     parts = list(_list_section(heading))
     found = _list_items(parts) or [each for part in parts for each in part.css("p")[:MAX_ITEMS]]
-    items = tuple(filter(None, map(texts.read, found)))
+    items = _read_items(found, texts)
     if len(items) < 2 or sum(map(len, items)) < min_share * sum(len(texts.read(part)) for part in parts):
         return
     yield OfferedValue((label,), " ".join(items), "heading", place, weight, parts=items)
+
+
+def _read_items(nodes: list[Any], texts: TextReader) -> tuple[str, ...]:
+    """Return the texts of items without drawn bullets and boxes."""
+    bullets = " \u2022\u00b7\u25aa\u25a0\u25a1\u25a2\u2610\u2013-"
+    return tuple(filter(None, (texts.read(node).lstrip(bullets) for node in nodes)))
 
 
 def _list_items(parts: list[Any]) -> list[Any]:

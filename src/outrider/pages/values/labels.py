@@ -74,6 +74,8 @@ CONTRARY_WORDS = frozenset({
     "winter", "buy", "sell", "male", "female", "home", "away", "start", "end", "from", "until", "currency",
     "region", "country", "locality", "analytic", "nav", "navbar", "navigation", "breadcrumb", "site", "logo",
 })  # fmt: skip
+# What a row or a page is about: the date of the event is its date, and the author's name is not its name.
+ROW_WORDS = frozenset({"event", "meeting", "item", "match", "game", "recipe", "article", "post"})
 UNIT_WORDS = frozenset({
     "kg", "g", "mg", "t", "m", "km", "cm", "mm", "m2", "km2", "ha", "l", "ml", "h", "min", "s", "w", "kw", "kwh",
     "v", "a", "nm", "hp", "ps", "gb", "mb", "tb", "mah", "nmi", "kt", "eur", "usd", "gbp", "chf", "jpy", "percent",
@@ -142,6 +144,29 @@ def compare_labels(name: str, label: str) -> float:
     if (wanted_words, label_words) == (name, label) or is_other_unit:
         return score
     return max(score, 0.97 * _compare_words(normalize_label(wanted_words), normalize_label(label_words)))
+
+
+@lru_cache(maxsize=16384)
+def compare_names(name: str, label: str, is_address: bool) -> float:
+    """Return how well a label fits a name, also without what the name says of its form or its row.
+
+    `details_url` is the address under "Details", and `event_date` the "Date" of an event.
+    """
+    min_sure_score = 0.7
+    score = compare_labels(name, label)
+    if score >= min_sure_score:
+        return score
+    words = normalize_label(name).split()
+    outer, _, rest = normalize_label(label).partition(" ")
+    if rest and outer in ROW_WORDS and words == rest.split():
+        return 0.9
+    if len(words) > 1 and is_address and words[-1] in ("url", "link", "uri"):
+        words = words[:-1]
+    elif len(words) > 1 and words[0] in ROW_WORDS:
+        words = words[1:]
+    else:
+        return score
+    return max(score, 0.9 * compare_labels(" ".join(words), label))
 
 
 @lru_cache(maxsize=8192)
@@ -222,7 +247,8 @@ def _compare_words(requested: str, label_words: str) -> float:
         subject = [word for word in label_words.split() if word in wanted_words or word not in KIND_WORDS][-1]
         is_other_thing = subject not in wanted_words | PLAIN_ENDS
         # The header of the ingredients and the type of a location are not the product or the place.
-        score = (0.8 if difference <= KIND_WORDS else 0.7) * 0.6**is_other_thing
+        is_reference = not difference.isdisjoint({"id", "code", "url", "link"})
+        score = (0.8 if difference <= KIND_WORDS and not is_reference else 0.7) * 0.6**is_other_thing
     elif given_words < wanted_words and len(difference) == 1 and given_words - KIND_WORDS:
         score = 0.75 if difference <= KIND_WORDS else 0.5
     else:

@@ -27,7 +27,7 @@ AFTER_TIME = re.compile(r"\s*\(?(?:[A-Z]{1,2}[SD]?T|local time)?\)?[.,;]?(?:\s.*
 def read_moment(node: Any, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
     """Yield the date and the times of a text that begins with both, and of one that has nothing else."""
     max_chars = 120
-    if len(text) > max_chars or not DATE_DIGITS.search(text) or not is_one_line(node):
+    if len(text) > max_chars or not (DATE_DIGITS.search(text) and TIMES.search(text) and is_one_line(node)):
         return
     text = expand_year(text, ANY_ORDER)
     found = match_dates(text, ANY_ORDER)
@@ -40,7 +40,7 @@ def read_moment(node: Any, text: str, lead: str, context: str) -> Iterator[Offer
     if times is None or after is None:
         return
     place = f"{lead}text {text[:80]!r}"
-    yield OfferedValue(("date",), text[start:end], "time", place, 0.5, context)
+    yield OfferedValue(("date",), text[start:end], "time", place, 0.66, context)
     first, last = times["start"] or f"{times['short']}{times['half'].strip()}", times["end"] or times["last"]
     offers = [("time", times["all"]), ("start time", first), ("end time", last or "")]
     for label, value in offers:

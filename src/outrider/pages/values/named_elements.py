@@ -23,6 +23,7 @@ PAIR = re.compile(r"([^:\uff1a.!?]{1,40}(?:\.[^:\uff1a.!?]{0,20})?)(?:\s*:\s+|\s
 BYLINE = re.compile(r"[^\W\d_]+ed by (?=\w)", re.IGNORECASE)
 HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 SKIPPED_TAGS = frozenset({"script", "style", "template", "noscript", "svg", "nav", "select", "option"})
+SHARING_ADDRESS = re.compile(r"(?:https?:)?//[^?]+\?(?:.*&)?(?:url|u|link)=https?(?::|%3A)", re.IGNORECASE)
 LARGE_TAGS = frozenset({"body", "html", "table", "ul", "ol", "tr", "section", "nav", "form", "article"})
 MAX_CELL_CHARS = 500
 
@@ -52,19 +53,19 @@ def read_element(node: Any, text: str, lead: str, context: str) -> Iterator[Offe
             yield OfferedValue(("author",), text, "element", f"{lead}link rel=author", 0.8)
         picture = node.css_first("img[alt]") if not text else None
         text = text or (tidy_value(picture.attributes.get("alt")) if picture is not None else "")
-        yield from _read_link(address, text, lead, context)
+        is_card = len(node.css("div, p, h2, h3, h4")[:2]) > 1  # with several values
+        yield from _read_link(address, "" if is_card else text, lead, context)
     elif tag == "img" and (address := attributes.get("src")) and address[:5] != "data:":
         yield OfferedValue(("image",), address, "element", f"{lead}image", 0.5)
     elif len(text) <= MAX_LABEL_CHARS and PRICE.search(text) and (node.child.next is None or tag in STRUCK_TAGS):
         yield from read_prices(node, text, lead)
 
 
-def read_spoken_label(node: Any, text: str, lead: str) -> Iterator[OfferedValue]:
+def read_spoken_label(attributes: dict[str, str | None], text: str, lead: str) -> Iterator[OfferedValue]:
     """Yield an element's text under the label of its tooltip, as in `<b title="Level: Easy">Easy</b>`."""
-    for name in ("title", "aria-label"):
-        given = node.attributes.get(name)
-        if text and given and ":" in given and (pair := PAIR.fullmatch(tidy_value(given))) and pair[2] == text:
-            yield OfferedValue((pair[1],), text, "pair", f"{lead}{name} {given[:60]!r}", 0.8)
+    given = attributes.get("title") or attributes.get("aria-label") or ""
+    if text and ":" in given and (pair := PAIR.fullmatch(tidy_value(given))) and pair[2] == text:
+        yield OfferedValue((pair[1],), text, "pair", f"{lead}title {given[:60]!r}", 0.8)
 
 
 def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[OfferedValue]:
@@ -78,7 +79,8 @@ def _read_link(address: str, text: str, lead: str, context: str) -> Iterator[Off
             link_text = re.sub(r"^[^+(\d]+", "", text)  # after "Call"
         yield OfferedValue((kind,), link_text, "link to " + kind, place, 0.6, context)
         return
-    yield OfferedValue(("url",), address, "element", place, 0.5 if text else 0.42)
+    if not SHARING_ADDRESS.match(address):
+        yield OfferedValue(("url",), address, "element", place, 0.5 if text else 0.42)
     if text:
         if re.search(r"[^\W\d_]", text):
             yield OfferedValue(("title",), text, "element", place, 0.45)
@@ -107,26 +109,34 @@ def read_classes(node: Any, text: str, texts: TextReader, lead: str) -> Iterator
         elif (byline := BYLINE.match(offer.text)) and node.tag not in HEADING_TAGS:
             offer = replace(offer, text=offer.text[byline.end() :])
         is_old = PRICE.search(text) is not None and is_struck(node)
+        around = list_classes_around(node)
         for name in names:
-            for words in _list_class_words(node, name):
+            for words in _list_class_words(name, around):
                 label = words + " old" * (is_old and "old" not in words.lower().split())
                 yield replace(offer, labels=(label,), place=f"{lead}class {name!r}")
 
 
-def _list_class_words(node: Any, name: str) -> list[str]:
+def list_classes_around(node: Any) -> set[str]:
+    """Return the classes of the elements around one, without the parts that `__` begins."""
+    max_levels = 6
+    around: set[str] = set()
+    above = node.parent
+    for _ in range(max_levels):
+        attributes = above.attributes if above is not None else None
+        if attributes is None:
+            break
+        if names := attributes.get("class"):
+            around.update(each.split("__")[0] for each in names.split())
+        above = above.parent
+    return around
+
+
+def _list_class_words(name: str, around: set[str]) -> list[str]:
     """Return a class's words without its block's name.
 
     For instance without `card` in `card-price`.
     """
-    max_levels = 6
     words = [word for word in CLASS_BORDER.split(name) if word]
-    around: set[str] = set()
-    above = node.parent
-    for _ in range(max_levels):
-        if above is None or above.attributes is None:
-            break
-        around.update(each.split("__")[0] for each in (above.attributes.get("class") or "").split())
-        above = above.parent
     block = max((len(each) for each in around if name.startswith((f"{each}-", f"{each}_"))), default=0)
     rest = [word for word in CLASS_BORDER.split(name[block:]) if word] if block else words
     if "__" in name:

@@ -1,7 +1,7 @@
 """A value that a page offers, with its labels and its place."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from outrider.core.untrusted import clean_untrusted
@@ -63,18 +63,27 @@ class TextReader:
     Attributes:
         chars_left: Characters to read before all further texts are empty.
         offers_left: The remaining number of values to offer, because each is compared with every field.
+        known_texts: Short texts by the ids of their elements.
     """
 
     chars_left: int = 40_000_000
     offers_left: int = 30_000
+    known_texts: dict[int, str] = field(default_factory=dict)
 
     def read(self, node: Any) -> str:
         """Return the text of an element as `tidy_value` does."""
+        max_known_chars = 500
         if self.chars_left <= 0:
             return ""
+        self.chars_left -= 400  # an element costs time, too
+        if (known := self.known_texts.get(node.mem_id)) is not None:
+            return known
         text = node.text(separator=ELEMENT_BORDER)
-        self.chars_left -= len(text) + 400  # an element costs time, too
-        return tidy_value(text)
+        self.chars_left -= len(text)
+        text = tidy_value(text)
+        if len(text) <= max_known_chars:  # each is read again as part of other elements and groups
+            self.known_texts[node.mem_id] = text
+        return text
 
     def offer(
         self, node: Any, labels: tuple[str, ...], source: str, place: str, weight: float, *, context: str = ""

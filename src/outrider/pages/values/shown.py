@@ -87,16 +87,18 @@ class ShownReader:
         """Yield the values in the order of the page."""
         max_nodes = 20_000
         around = _list_ids(scope, 'body > header, body > footer, [role="banner"], [role="contentinfo"]')
-        menus = list_menu_ids(scope)
+        hidden = [each for each in scope.css("[hidden], [style]") if is_hidden(each, 1)]
+        skipped = list_menu_ids(scope) | {node.mem_id for each in hidden for node in each.css("*")}
         main = find_priced_part(scope)
-        for node in scope.css("*")[:max_nodes]:
+        for node in [] if is_hidden(scope) else scope.css("*")[:max_nodes]:
             if self.texts.chars_left <= 0:
                 return
-            if node.tag in SKIPPED_TAGS or node.mem_id in menus or is_hidden(node):
+            if node.tag in SKIPPED_TAGS or node.mem_id in skipped:
                 continue
             text = self.texts.read(node)
             offers = chain(filter(None, self._read_labelled(node, text)), read_date(node, text, self.lead))
-            address = node.attributes.get("href") or ""
+            attributes = node.attributes
+            address = attributes.get("href") or ""
             # A site's header and footer name their own dates and prices.
             if node.mem_id not in around or node.tag == "h1" or address.startswith(("tel:", "mailto:")):
                 offers = chain(
@@ -107,7 +109,7 @@ class ShownReader:
                     read_role(node, text, self.lead),
                     read_moment(node, text, self.lead, self.heading),
                     read_byline(node, text, self.lead),
-                    read_spoken_label(node, text, self.lead),
+                    read_spoken_label(attributes, text, self.lead),
                     read_classes(node, text, self.texts, self.lead),
                     read_named_list(node, self.texts, self.lead),
                 )
@@ -240,7 +242,7 @@ def _read_lines(node: Any, text: str, lead: str, context: str) -> Iterator[Offer
         return  # each of them is a pair
     for line in _split_lines(node, text):
         if len(line) <= max_line_chars and (match := PAIR.fullmatch(line)):
-            label, value = match[1].strip(" -\u2013*"), VALUE_END.split(match[2].strip(), maxsplit=1)[0]
+            label, value = match[1].strip(" -\u2013*"), VALUE_END.split(match[2].strip(" \u2022\u00b7|"), maxsplit=1)[0]
             yield OfferedValue((label,), value, "pair", f"{lead}line {line[:80]!r}", 0.85, context)
 
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from outrider.core.errors import InvalidInput
-from outrider.pages.values.labels import compare_labels, normalize_label
+from outrider.pages.values.labels import compare_labels, compare_names, normalize_label
 from outrider.pages.values.offered_value import OfferedValue
 
 TYPE_NAMES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
-# The name of the event and the author's name: the former is that of the row, or of the page.
-ROW_WORDS = frozenset({"event", "meeting", "item", "match", "game", "recipe", "article", "post"})
 NAME_OF = re.compile(r"^(?:the )?(?:full )?(?:name|title|number|value) of (?:the |an? )?", re.IGNORECASE)
 SCHEMA_HINT = (
     'send a JSON schema, e.g. {"type": "object", "properties": {"price": {"type": "number"}}}, or {"price": "number"}'
@@ -80,26 +78,15 @@ class ValueField:
 
         The field's name, title and description are compared.
         """
-        max_description_words, min_fit = 7, 0.7
-        score = compare_labels(name or self.path[-1], label)
+        max_description_words = 7
+        score = compare_names(name or self.path[-1], label, self.schema.get("format") in ("uri", "url"))
         if score < 0.9 and len(self.path) == 1 and (title := self.schema.get("title")):
             score = max(score, 0.9 * compare_labels(str(title), label))
-        description = str(self.schema.get("description") or "")
-        if score < 0.9 and len(description.split()) <= max_description_words:
+        description = str(self.schema.get("description") or "") if score < 0.9 else ""
+        if description and len(description.split()) <= max_description_words:
             similarity = compare_labels(NAME_OF.sub("", description), label)
             score = max(score, 0.95 * similarity if similarity >= 0.95 or not description.isascii() else 0.0)
-        # The `url` of `details_url` and the `event` of `event_date` say nothing more.
-        words = normalize_label(name or self.path[-1]).split() if score < min_fit else []
-        outer, _, rest = normalize_label(label).partition(" ") if score < min_fit else ("", "", "")
-        if rest and outer in ROW_WORDS and " ".join(words) == rest:
-            score = 0.9
-        if len(words) < 2:
-            return score
-        if words[-1] in ("url", "link", "uri") and self.schema.get("format") in ("uri", "url"):
-            words = words[:-1]
-        elif words[0] in ROW_WORDS:
-            words = words[1:]
-        return max(score, 0.9 * compare_labels(" ".join(words), label))
+        return score
 
 
 @dataclass(frozen=True)
