@@ -37,7 +37,7 @@ async def test_values_are_printed_as_json_as_a_table_and_with_their_sources(home
         whole = await run_command(home, url, "extract-data", url, "--schema", "schema.json", "--evidence")
         wrong = await run_command(home, url, "extract-data", url, "--schema", "nowhere.json")
     assert (plain[0], json.loads(plain[1])) == (0, [{"price": 49.9}])
-    assert (table[0], table[1].split()) == (1, ["title,price", "Kettle,49.9"])
+    assert (table[0], table[1].split()) == (1, ["title,price,colour", "Kettle,49.9,"])
     assert json.loads(whole[1])["items"][0]["evidence"]["price"]["quote"] == "49,90 \u20ac"
     assert wrong[0] not in (0, 1)
 

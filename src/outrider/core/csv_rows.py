@@ -5,11 +5,18 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 
-def format_csv(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as CSV (RFC 4180) with a head; texts that begin like a formula get an apostrophe."""
+def format_csv(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()) -> str:
+    """Return rows as CSV (RFC 4180) with a head; texts that begin like a formula get an apostrophe.
+
+    Args:
+        rows: Cells by the names of their columns.
+        columns: Names of the first columns, which are written even if they are empty.
+    """
     formula_starts = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run cells that begin like this (OWASP)
     output = io.StringIO()
-    writer = csv.DictWriter(output, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+    writer = csv.DictWriter(
+        output, list(dict.fromkeys([*columns, *(name for row in rows for name in row)])), restval=""
+    )
     writer.writeheader()
     for row in rows:
         formulas = {name for name, value in row.items() if isinstance(value, str) and value.startswith(formula_starts)}

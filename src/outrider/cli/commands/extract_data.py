@@ -39,9 +39,10 @@ async def command(
         data = (await app.call("web_extract", **arguments)).data
     rows = [item["data"] for item in data["items"]]
     if as_csv:
+        from outrider.pages.values.value_fields import build_plan
         from outrider.toolsets.web.values import render_csv
 
-        print_text(render_csv(rows))
+        print_text(render_csv(rows, build_plan(arguments["output_schema"])))
     else:
         print_json(data if evidence else rows)
     missing = data.get("missing", [])

@@ -1,12 +1,9 @@
 """Find groups that may be a list of objects, with values."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
-from outrider.pages.urls import resolve_url
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_microdata
 from outrider.pages.values.definitions import read_definitions
 from outrider.pages.values.moments import read_only_date
@@ -14,12 +11,6 @@ from outrider.pages.values.named_elements import SKIPPED_TAGS, is_hidden
 from outrider.pages.values.offered_value import OfferedValue, TextReader
 from outrider.pages.values.shown import ShownReader, is_menu, list_menu_ids, read_body
 from outrider.pages.values.tables import MAX_ROWS, Row, has_head_row, read_columns, read_grid, read_rows
-
-NEXT_WORDS = re.compile(
-    r"(?:next(?: page)?|older(?: posts| entries)?|more results|weiter|n\u00e4chste(?: seite)?|suivante?|siguiente"
-    r"|pr\u00f3xim[ao]|successiv[ao]|\u4e0b\u4e00\u9875|\u6b21\u3078|[\u203a\u00bb\u2192>]|>>)",
-    re.IGNORECASE,
-)
 
 
 def find_declared_groups(tree: Any) -> list[list[Row]]:
@@ -153,20 +144,3 @@ def _split_nested(nodes: list[Any]) -> list[list[Any]]:
             above = above.parent
         by_count.setdefault(count, []).append(node)
     return [*by_count.values()]
-
-
-def find_next_page(html: str, url: str) -> str:
-    """Return the address of the same site's next page, or ""."""
-    decoration = " \u203a\u00bb\u2192>"
-    from outrider.pages.extraction.main_content import parse_html
-
-    tree = parse_html(html)
-    for node in [*tree.css("link[rel~=next][href], a[rel~=next][href]"), *tree.css("a[href]")]:
-        label = (node.attributes.get("aria-label") or node.text() or "")[:60].strip()
-        says_next = NEXT_WORDS.fullmatch(label) or NEXT_WORDS.fullmatch(label.strip(decoration))
-        if not says_next and "next" not in (node.attributes.get("rel") or ""):
-            continue
-        address = resolve_url(node.attributes.get("href") or "", url).partition("#")[0]
-        if address and urlsplit(address).netloc == urlsplit(url).netloc and address != url:
-            return address
-    return ""

@@ -80,7 +80,7 @@ class ValueReader:
     async def _read_page(self, url: str) -> str:
         """Extract the values of a page, and return the next page of its list."""
         from outrider.pages.values.extract_values import extract_values
-        from outrider.pages.values.rows import find_next_page
+        from outrider.pages.values.next_page import find_next_page
 
         page = await self.pages.read(url, ReadOptions())
         rows = await anyio.to_thread.run_sync(
@@ -136,7 +136,10 @@ async def web_extract(
     if missing := [each.name for each in plan.fields if each.name not in found]:
         report["missing"] = missing
     if filename and items:
-        report["path"] = await _save_items(workspaces, call, filename, [item["data"] for item in items])
+        rows = [item["data"] for item in items]
+        is_csv = filename.lower().endswith(".csv")
+        text = render_csv(rows, plan) if is_csv else json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+        report["path"] = await _save_text(workspaces, call, filename, text)
     if store_id is not None:
         report["content_ids"] = await _store_items(autosave, call, items, store_id)
     if len(items) > MAX_SHOWN_ROWS:
@@ -144,10 +147,8 @@ async def web_extract(
     return ExtractedValues(**report, **({"notes": notes} if notes else {}))
 
 
-async def _save_items(workspaces: SessionWorkspaces, call: Call, filename: str, rows: list[dict[str, Any]]) -> str:
-    """Save the rows to a workspace file and return its path."""
-    is_csv = filename.lower().endswith(".csv")
-    text = render_csv(rows) if is_csv else json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+async def _save_text(workspaces: SessionWorkspaces, call: Call, filename: str, text: str) -> str:
+    """Save a text to a workspace file and return its path."""
     with rename_error_field("filename"):
         await anyio.to_thread.run_sync(
             lambda: workspaces.ensure_workspace(call).files.write_bytes(filename, text.encode("utf-8", "replace"))
@@ -174,9 +175,12 @@ async def _store_items(autosave: Autosave, call: Call, items: list[dict[str, Any
     return ids
 
 
-def render_csv(rows: list[dict[str, Any]]) -> str:
-    """Return rows as CSV, nested values under dotted names and lists with semicolons."""
-    return format_csv([dict(_flatten_row(row)) for row in rows])
+def render_csv(rows: list[dict[str, Any]], plan: Any) -> str:
+    """Return rows as CSV with a column for each field of the plan, in its order.
+
+    Nested values have dotted names, and lists have semicolons.
+    """
+    return format_csv([dict(_flatten_row(row)) for row in rows], [each.name for each in plan.fields])
 
 
 def _flatten_row(row: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
