@@ -29,7 +29,10 @@ HEARINGS = """<table><tr><th>Hearing Type</th><th>Judge</th><th>Documents</th></
 <table><tr><td>Filed On</td><th>#</th><td>Text</td></tr><tr><td>3 May 2026</td><td>1</td><td>Motion</td></tr>
 <tr><td>4 May 2026</td><td>2</td><td>Order</td></tr></table>
 <table><tr><th>Appeal</th><th>Outcome</th></tr><tr><td>A-1</td><td>Overruled</td></tr></table>
-<p>Changed: today \u30fb Case code: A-17</p><article class="time">3:00 pm</article>"""
+<table><tr><td>May 2026</td><td colspan=2>* revised</td></tr><tr><td>Filing</td><td>Clerk</td><td>Opinion</td></tr>
+<tr><td>F-1</td><td>Rae</td><td>Affirmed</td></tr><tr><td>F-2</td><td>Rae</td><td>Reversed</td></tr></table>
+<table><tr><td>June 2026</td><td colspan=2>* revised</td></tr><tr><td>Filing</td><td>Clerk</td><td>Opinion</td></tr>
+<tr><td>F-3</td><td>Moy</td><td>Affirmed</td></tr></table><p>Changed: today \u30fb Case code: A-17</p><article class="time">3:00 pm</article>"""
 MEETINGS = """<ul><li class=past><span>Aug. 14, 2026, 10:30 a.m., Room 339</span></li>
 <li class=past><span>Tue, Oct 6 2026, 9 - 11am</span></li><li><span>Dec 11, 2026 6:30 PM - 8 PM</span></li></ul>
 <div><article class=m><h3>Minutes 9-18-25</h3><a href=/m/1>Read</a></article><article class=m><h3>Minutes 10-16-25</h3>
@@ -125,6 +128,11 @@ async def test_tables_in_cells_and_marked_headings_do_not_hide_a_table(home: Pat
         {"filed_on": "2026-05-03", "number": 1, "text": "Motion"},
         {"filed_on": "2026-05-04", "number": 2, "text": "Order"},
     ]
+    assert await extract_rows(home, "/hearings", list_of(filing="string", clerk="string", opinion="string")) == [
+        {"filing": "F-1", "clerk": "Rae", "opinion": "Affirmed"},
+        {"filing": "F-2", "clerk": "Rae", "opinion": "Reversed"},
+        {"filing": "F-3", "clerk": "Moy", "opinion": "Affirmed"},
+    ], "tables with headings below their title are one list"
     wanted = {"case_code": "string", "start_time": "string", "appeals": list_of(appeal="string", outcome="string")}
     assert await extract_rows(home, "/hearings", wanted) == [
         {"case_code": "A-17", "start_time": "3:00 pm", "appeals": [{"appeal": "A-1", "outcome": "Overruled"}]}

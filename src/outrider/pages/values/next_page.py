@@ -11,7 +11,8 @@ from outrider.pages.values.phrases import CLASS_BORDER
 
 NEXT_WORDS = re.compile(
     r"(?:next(?: page)?|load more(?: [\w ]{1,30})?|older(?: posts| entries)?|more results|weiter"
-    r"|n\u00e4chste(?: seite)?|suivante?|siguiente|pr\u00f3xim[ao]|successiv[ao]|\u4e0b\u4e00\u9875|\u6b21\u3078|[\u203a\u00bb\u2192>]|>>)",
+    r"|n\u00e4chste(?: seite)?|suivante?|siguiente|pr\u00f3xim[ao]|successiv[ao]"
+    r"|\u4e0b\u4e00\u9875|\u6b21\u3078|[\u203a\u00bb\u2192>]|>>)",
     re.IGNORECASE,
 )
 PAGE_WORDS = re.compile(r"pag(?:e|er|ination|ing)s?(?![a-z])|page-numbers", re.IGNORECASE)

@@ -41,7 +41,7 @@ def _read_tables(tree: Any, texts: TextReader) -> list[list[Row]]:
     Tables with the same header are joined.
     """
     max_tables = 200
-    by_head: dict[tuple[tuple[str, ...], ...], list[Row]] = {}
+    by_head: dict[tuple[tuple[str, ...], ...], list[Row]] = {}  # by the labels next to the rows
     turned: list[list[Row]] = []
     for number, table in enumerate(tree.css('table, [role="table"], [role="grid"]')[:max_tables], 1):
         # A table around others only places them, unless its columns have headings.
@@ -49,7 +49,7 @@ def _read_tables(tree: Any, texts: TextReader) -> list[list[Row]]:
             continue
         grid = read_grid(table, texts)
         place = f"table {number}"
-        by_head.setdefault(tuple(grid.label_columns()), []).extend(read_rows(grid, place, texts))
+        by_head.setdefault(tuple(each[-1:] for each in grid.label_columns()), []).extend(read_rows(grid, place, texts))
         turned.append(read_columns(grid, place, texts))
     return [*by_head.values(), *turned]
 

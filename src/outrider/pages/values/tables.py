@@ -3,6 +3,7 @@
 Cells may span rows and columns.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
@@ -62,8 +63,15 @@ class Grid:
             (number for number, is_head in enumerate(are_heads) if number >= first and not is_head), len(lines)
         )
         if count == first:  # not a header row: a row that starts with a head describes one thing
-            head_row = lines[first] if lines else []
-            return 0 if head_row and head_row[0] is not None and head_row[0].is_head else first + 1
+            head_row, row = (lines[number] if number < len(lines) else [] for number in (first, first + 1))
+            if head_row and head_row[0] is not None and head_row[0].is_head:
+                return 0
+            # A heading over several columns has their own headings below.
+            is_wide = any(cell is not None and cell.width > 1 for cell in head_row)
+            is_head = len(set(row)) > len(set(head_row)) and all(
+                cell is not None and cell.text and not re.search(r"\d", cell.text) for cell in row
+            )
+            return first + 1 + (is_wide and is_head)
         spanned = max((cell.height for cell in lines[first] if cell is not None), default=1)
         return max(count, first + spanned) if spanned <= max_heads else count
 
