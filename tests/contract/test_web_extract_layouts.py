@@ -32,7 +32,8 @@ HEARINGS = """<table><tr><th>Hearing Type</th><th>Judge</th><th>Documents</th></
 <table><tr><td>May 2026</td><td colspan=2>* revised</td></tr><tr><td>Filing</td><td>Clerk</td><td>Opinion</td></tr>
 <tr><td>F-1</td><td>Rae</td><td>Affirmed</td></tr><tr><td>F-2</td><td>Rae</td><td>Reversed</td></tr></table>
 <table><tr><td>June 2026</td><td colspan=2>* revised</td></tr><tr><td>Filing</td><td>Clerk</td><td>Opinion</td></tr>
-<tr><td>F-3</td><td>Moy</td><td>Affirmed</td></tr></table><p>Changed: today \u30fb Case code: A-17</p><article class="time">3:00 pm</article>"""
+<tr><td>F-3</td><td>Moy</td><td>Affirmed</td></tr></table>
+<p>Changed: today \u30fb Case code: A-17</p><article class="time">3:00 pm</article>"""
 MEETINGS = """<ul><li class=past><span>Aug. 14, 2026, 10:30 a.m., Room 339</span></li>
 <li class=past><span>Tue, Oct 6 2026, 9 - 11am</span></li><li><span>Dec 11, 2026 6:30 PM - 8 PM</span></li></ul>
 <div><article class=m><h3>Minutes 9-18-25</h3><a href=/m/1>Read</a></article><article class=m><h3>Minutes 10-16-25</h3>
