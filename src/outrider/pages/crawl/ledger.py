@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from outrider.core.database.database import Database, to_storable_text
@@ -17,7 +17,7 @@ from outrider.core.errors import Unavailable
 from outrider.core.process_holder import build_holder, is_holder_dead
 from outrider.pages.crawl.plan import CrawlPlan
 from outrider.pages.crawl.result import CrawlTally
-from outrider.pages.crawl.scope import build_page_key
+from outrider.pages.crawl.scope import build_page_key, find_slash_twin, toggle_slash
 from outrider.pages.crawl.tables import crawl_pages, crawls
 from outrider.pages.crawl.tables import crawl_pages as table
 
@@ -200,6 +200,10 @@ class CrawlLedger:
                 values = {name: value for name, value in values.items() if name not in kept_columns}
             is_own = (crawl_pages.c.crawl == self.id) & (crawl_pages.c.key == page.key)
             await connection.execute(update(crawl_pages).where(is_own).values(**values))
+            if twin := find_slash_twin(page.url, outcome.final_url):  # both addresses are this page
+                is_twin = (table.c.crawl == self.id) & (table.c.key == DiscoveredUrl(twin, 0).row_key)
+                is_unread = (table.c.round == self.round) & (table.c.state == "waiting")
+                await connection.execute(delete(table).where(is_twin & is_unread))
             await self._add_urls(connection, found)
         return outcome
 
@@ -276,6 +280,15 @@ class CrawlLedger:
         batch_size = 500
         max_urls = 100_000  # of one crawl
         fresh = list({each.row_key: each for each in reversed(list(found))}.values())[::-1]
+        twins = {DiscoveredUrl(twin, 0).row_key for each in fresh if (twin := toggle_slash(each.url))}
+        redirects: set[str] = set()  # keys that pages of this round with the other slash have led to
+        for start in range(0, len(twins), batch_size):
+            batch = sorted(twins)[start : start + batch_size]
+            is_read = (table.c.crawl == self.id) & (table.c.round == self.round) & (table.c.final_url != "")
+            query = select(table.c.url, table.c.final_url).where(is_read, table.c.key.in_(batch))
+            ends = [find_slash_twin(url, final_url) for url, final_url in await connection.execute(query)]
+            redirects |= {DiscoveredUrl(each, 0).row_key for each in ends if each}
+        fresh = [each for each in fresh if each.row_key not in redirects]
         if not fresh:
             return
         known = select(func.count(), func.max(table.c.number)).where(table.c.crawl == self.id)

@@ -94,3 +94,18 @@ def build_page_key(url: str) -> str:
     """Return the same key for all addresses of a page, regardless of scheme and `www.`."""
     parts = urlsplit(url)
     return urlunsplit(("", parts.netloc.removeprefix("www."), parts.path or "/", parts.query, ""))
+
+
+def toggle_slash(url: str) -> str:
+    """Return the address with a slash more or less at the end of its path; empty if it has parameters."""
+    parts = urlsplit(url)
+    if parts.query or parts.path in ("", "/"):
+        return ""
+    path = parts.path.removesuffix("/") if parts.path.endswith("/") else f"{parts.path}/"
+    return urlunsplit(parts._replace(path=path))
+
+
+def find_slash_twin(url: str, final_url: str) -> str:
+    """Return where a page leads, if that differs only in the slash at its end; else ""."""
+    twin = toggle_slash(url)
+    return twin if twin and final_url and build_page_key(twin) == build_page_key(normalize_url(final_url)) else ""

@@ -10,6 +10,7 @@ from outrider.core.errors import OutriderError
 from outrider.pages.crawl.ledger import LEASE_S, CrawlLedger, DiscoveredUrl, PageOutcome, PendingPage
 from outrider.pages.crawl.plan import CrawlBudget, ReportProgress
 from outrider.pages.crawl.result import CrawlEnding, CrawlResult
+from outrider.pages.crawl.scope import find_slash_twin
 from outrider.pages.crawl.site import CrawlSite
 from outrider.pages.crawl.visit import VisitResult
 
@@ -101,6 +102,8 @@ class CrawlWorker:
         try:
             visit = await self.site.visit_page(page)
             outcome = await self.ledger.record_outcome(page, await self._store_page(page, visit), visit.links)
+            if twin := find_slash_twin(page.url, outcome.final_url):
+                self._queue = deque(each for each in self._queue if each.key != DiscoveredUrl(twin, 0).row_key)
             self._failures = self._failures + 1 if outcome.again else 0
             self.pages_read += outcome.state in ("read", "duplicate")
             if not page.depth and not visit.error:

@@ -220,6 +220,26 @@ async def test_one_text_under_several_addresses_is_read_once():
     assert states["/boats?page=2"] == "read"
 
 
+async def test_an_address_that_leads_to_the_same_one_with_a_slash_is_one_page_also_after_a_restart():
+    routes = {
+        "/": build_page("Harbour", "/a", "/a/", "/b", "/c", "/c/"),
+        "/a": SiteAnswer(status=301, headers={"location": "/a/"}),
+        "/a/": build_page("Boats", "/a/"),
+        "/b": build_page("Bells", "/a/", "/d/"),
+        "/d/": build_page("Docks"),
+        "/c": build_page("Cranes"),
+        "/c/": build_page("Crates"),
+    }
+    async with open_crawler(routes) as here:
+        plan = CrawlPlan(f"{here.url}/")
+        for pages in (2, 50):
+            await here.crawler.crawl(plan, CrawlBudget(pages, 30, concurrency=1), store_page=here.keep)
+        states = await here.list_states()
+        paths = here.site.list_paths()
+    assert states == dict.fromkeys(("/", "/a", "/b", "/c", "/c/", "/d/"), "read")
+    assert paths.count("/a/") == 1, "only the redirect leads there"
+
+
 async def test_a_canonical_address_shared_by_all_pages_is_ignored():
     home = '<link rel="canonical" href="/">'
     async with open_crawler(
