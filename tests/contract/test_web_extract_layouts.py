@@ -71,11 +71,15 @@ FILM = """<title>Harbour Films | Crane | Reviews</title><meta property=og:title 
 PLAYER = """<title>Harbour Sport | Ada Berg | Stats</title><h1><a href=/>Harbour Sport</a></h1><h1>Ada Berg</h1>
 <div itemscope><b itemprop=name>Harbour Sport Stats</b></div><div itemscope><b itemprop=name>Ada Berg</b></div>"""
 NEWS = "".join(
-    f"<div class=story><a href=/n{n}><div>Quay {n}</div><div>It has opened.</div></a><time>May {n}, 2026</time>"
-    f"<a href='https://social.example/share?u=https%3A%2F%2Foban.example%2Fn{n}'>Share</a></div>"
+    f"<div class=story><a href=/all><img></a><a href=/n{n}><div>Quay {n}</div><div>It has opened.</div></a>"
+    f"<time>May {n}, 2026</time>"
+    f"<a href='https://social.example/share?u=https%3A%2F%2Foban.example%2Fn{n}'>Share</a>"
+    f"<a href=/all>Listen</a></div>"
     for n in range(1, 4)
 )
 JOURNAL = """<script type="application/ld+json">{"@type": "WebPage", "datePublished": "2026-01-02"}</script>
+<meta name=author content=Ada><p>Author: Ada Berg</p><div class=author>Ada Berg</div>
+<div><p>Code: A-17 Report it</p></div><p>Code: A-17</p>
 <meta name=journal_id content=41586><meta name=citation_journal_title content=Tides><p>May 5, 2026 | 6:30 pm</p>
 <ul class=parts-list><li>\u25a2 Mast</li><li>\u25a2 Keel</li></ul>"""
 PAGES = loopback_app.build_page_site({
@@ -209,6 +213,7 @@ async def test_links_to_share_a_page_and_whole_cards_are_not_its_address_and_tit
 
 
 async def test_the_date_with_a_time_is_the_event_and_an_id_is_not_the_thing(home: Path):
-    assert await extract_rows(home, "/journal", {"journal": "string", "date": DATE, "parts": LIST}) == [
-        {"journal": "Tides", "date": "2026-05-05", "parts": ["Mast", "Keel"]}
+    wanted = {**dict.fromkeys(("journal", "author", "code"), "string"), "date": DATE, "parts": LIST}
+    assert await extract_rows(home, "/journal", wanted) == [
+        {"journal": "Tides", "author": "Ada Berg", "code": "A-17", "date": "2026-05-05", "parts": ["Mast", "Keel"]}
     ]

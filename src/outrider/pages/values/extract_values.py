@@ -218,7 +218,7 @@ def _choose_rows(plan: ValuePlan, groups: Iterable[list[Row]], page: PageLocale)
             (name, "element" if name in links and found.source == "class" else found.source)
             for row in rows
             for name, found in row.values.items()
-            if 4 * counts[name] >= len(rows)  # one row with a date does not make a list of events
+            if 2 * counts[name] >= len(rows)  # one row with a date does not make a list of events
         }
         is_guess = len(plan.fields) > 1 and {source for _, source in sources} == {"element"}
         # Links with a title are everywhere on a page.
@@ -297,8 +297,13 @@ def choose_value(value_field: ValueField, candidates: list[OfferedValue], page: 
     sources: dict[str, set[str]] = {str(value): set() for _, value, _ in near}
     for _, value, offer in offers:
         sources.get(str(value), set()).add(offer.source)
-    # Of values that fit nearly as well, the one that most kinds of places name.
-    score, value, best = max(near, key=lambda offer: (len(sources[str(offer[1])]), offer[0]))
+    # Of values that fit nearly as well, the one that most kinds of places name, or the text that it begins with.
+    _, value, best = max(near, key=lambda offer: (len(sources[str(offer[1])]), offer[0]))
+    text, count = f"{value} ".casefold(), len(sources[str(value)])
+    begins = [
+        each for each in near if text.startswith(f"{each[1]} ".casefold()) and len(sources[str(each[1])]) >= count
+    ]
+    score, value, best = min(begins, key=lambda offer: (len(str(offer[1])), -offer[0]))
     confidence = score
     for other_source in sources[str(value)] - {best.source}:
         agreeing = max(each for each, same, candidate in offers if candidate.source == other_source and same == value)
@@ -333,8 +338,11 @@ def _discount_repeated(offers: list[ScoredOffer]) -> list[ScoredOffer]:
 
 
 def _is_same(value: Any, other: Any) -> bool:
-    """Return whether two values differ at most in punctuation, as phone numbers do."""
+    """Return whether two values differ at most in punctuation, as phone numbers do, or in more words at the end."""
     if isinstance(value, str) and isinstance(other, str):
+        short, long = sorted((value.casefold(), other.casefold()), key=len)
+        if long.startswith(f"{short} "):
+            return True
         return re.sub(r"[\W_]", "", value).casefold() == re.sub(r"[\W_]", "", other).casefold()
     return bool(value == other)
 

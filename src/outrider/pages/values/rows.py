@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from outrider.pages.values.declared import describe_json_ld, flatten_json, read_json_ld, read_microdata
@@ -94,13 +95,12 @@ def _find_repeated(tree: Any, texts: TextReader) -> Iterator[list[Row]]:
 
 
 def _drop_repeated_titles(rows: list[Row]) -> list[Row]:
-    """Return rows without the titles that most of them have, such as "Read more"."""
-    counts = Counter(text for _, offers in rows for text in {each.text for each in offers if each.labels == ("title",)})
-    repeated = {text for text, count in counts.items() if count > max(2, len(rows) / 2)}
-    return [
-        (place, [each for each in offers if each.labels != ("title",) or each.text not in repeated])
-        for place, offers in rows
-    ]
+    """Return rows without the titles and links that most of them have, such as "Read more"."""
+    labels = (("title",), ("url",))
+    found = ({(each.labels, each.text) for each in offers if each.labels in labels} for _, offers in rows)
+    counts = Counter(chain.from_iterable(found))
+    repeated = {each for each, count in counts.items() if count > max(2, len(rows) / 2)}
+    return [(place, [each for each in offers if (each.labels, each.text) not in repeated]) for place, offers in rows]
 
 
 def _group_alike(tree: Any) -> list[list[Any]]:
