@@ -15,9 +15,6 @@ from outrider.pages.extraction.blocks.page_blocks import PageBlocks
 DECLARED_PROBABILITY = 1.0
 WORD_PATTERN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+")  # without numbers
 MIN_SHARED_WORDS = 0.6  # share of a block's words in the part, and of the part's words in its blocks
-MAX_PART_BLOCKS = 30
-MAX_COMPARED_WORDS = 1_000_000  # a tenth of a second
-MAX_NUMBER_BLOCKS = 2  # before the words of a part
 
 
 class PartPlace(NamedTuple):
@@ -46,13 +43,14 @@ def _find_list(page: PageBlocks, words: list[frozenset[str]], texts: list[str]) 
     min_shown_share = 0.5
     min_words = 6  # a single short part is shown by chance
     min_share_of_best = 0.8  # of the parts that the whole page shows
+    max_compared_words = 1_000_000  # a tenth of a second
     parts = [part for part in dict.fromkeys(map(_split_words, texts)) if part]
     if sum(map(len, parts)) < min_words:
         return []
     vocabulary = frozenset[str]().union(*parts)
     possible = [block for block, own in enumerate(words) if own and _is_mostly_in(own, vocabulary)]
     compared = accumulate(len(words[block]) * len(parts) for block in possible)
-    possible = [block for block, count in zip(possible, compared, strict=True) if count <= MAX_COMPARED_WORDS]
+    possible = [block for block, count in zip(possible, compared, strict=True) if count <= max_compared_words]
     places = [place for part, own in enumerate(parts) for place in _find_part(words, possible, part, own)]
     shown: dict[int, set[int]] = defaultdict(set)
     for place in places:
@@ -72,6 +70,8 @@ def _find_list(page: PageBlocks, words: list[frozenset[str]], texts: list[str]) 
 
 def _find_part(words: list[frozenset[str]], possible: list[int], part: int, own: frozenset[str]) -> list[PartPlace]:
     """Return the runs of blocks that show a part, with the numbers before and between them."""
+    max_part_blocks = 30
+    max_number_blocks = 2  # before the words of a part
     places = list[PartPlace]()
     end = 0
     for block in possible:
@@ -79,12 +79,12 @@ def _find_part(words: list[frozenset[str]], possible: list[int], part: int, own:
             continue
         start = end = block
         covered = set[str]()
-        while end < min(len(words), start + MAX_PART_BLOCKS) and (not words[end] or _is_mostly_in(words[end], own)):
+        while end < min(len(words), start + max_part_blocks) and (not words[end] or _is_mostly_in(words[end], own)):
             covered |= words[end]
             end += 1
         while not words[end - 1]:
             end -= 1
-        while start > max(0, block - MAX_NUMBER_BLOCKS) and not words[start - 1]:
+        while start > max(0, block - max_number_blocks) and not words[start - 1]:
             start -= 1
         if len(covered & own) >= MIN_SHARED_WORDS * len(own):
             places.append(PartPlace(part, start, end))

@@ -9,8 +9,6 @@ from typing import Any
 
 from outrider.pages.extraction.metadata.page_facts import list_texts
 
-PART_PROPERTIES = ("recipeIngredient", "ingredients", "recipeInstructions", "step")
-NESTED_PROPERTIES = ("text", "itemListElement", "step")  # of sections and steps
 MAX_TEXTS = 200
 MARKUP_PATTERN = re.compile(r"<[^<>]*>")
 
@@ -20,10 +18,11 @@ def list_declared_parts(json_ld_objects: list[dict[str, Any]]) -> list[list[str]
 
     Together they have `MAX_TEXTS` texts at most.
     """
+    properties = ("recipeIngredient", "ingredients", "recipeInstructions", "step")
     is_faq = any("FAQPage" in list_texts(item.get("@type")) for item in json_ld_objects)
     lists, count = list[list[str]](), 0
     for item in json_ld_objects:
-        found = [_list_nested_texts(item[name]) for name in PART_PROPERTIES if item.get(name)]
+        found = [_list_nested_texts(item[name]) for name in properties if item.get(name)]
         if is_faq and item.get("acceptedAnswer"):
             found.append([*list_texts(item.get("name"))[:1], *_list_nested_texts(item["acceptedAnswer"])])
         for texts in found:
@@ -36,11 +35,12 @@ def list_declared_parts(json_ld_objects: list[dict[str, Any]]) -> list[list[str]
 def _list_nested_texts(value: Any, depth: int = 0) -> list[str]:
     """Return the texts of a declared value without markup."""
     max_depth = 6
+    nested_properties = ("text", "itemListElement", "step")  # of sections and steps
     if isinstance(value, str):
         return [MARKUP_PATTERN.sub(" ", unescape(value))]
     if depth >= max_depth:
         return []
     if isinstance(value, dict):
-        value = [value[name] for name in NESTED_PROPERTIES if value.get(name)]
+        value = [value[name] for name in nested_properties if value.get(name)]
     members = value[:MAX_TEXTS] if isinstance(value, list) else []
     return [text for member in members for text in _list_nested_texts(member, depth + 1)][:MAX_TEXTS]

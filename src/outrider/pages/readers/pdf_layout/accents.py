@@ -16,7 +16,6 @@ COMBINING = {
 }  # fmt: skip
 ACCENT = re.compile(f"[{''.join(COMBINING)}]")
 DOTLESS = str.maketrans("ıȷ", "ij")
-MAX_ACCENTS = 300  # of a page
 
 
 @dataclass
@@ -35,8 +34,9 @@ class AccentComposer:
 
     def compose(self) -> tuple[str, list[int]] | None:
         """Return the text with composed letters and the former index of each character; None if none is composed."""
+        max_accents = 300  # of a page
         letters, accents = list(self.text), set[int]()
-        for match in [*ACCENT.finditer(self.text)][:MAX_ACCENTS]:
+        for match in [*ACCENT.finditer(self.text)][:max_accents]:
             place = self.find_letter(match.start())
             if place is not None:
                 letters[place] = normalize("NFC", letters[place].translate(DOTLESS) + COMBINING[match[0]])

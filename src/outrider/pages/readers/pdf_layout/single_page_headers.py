@@ -18,11 +18,8 @@ from outrider.pages.readers.pdf_layout.page_labels import (
     is_page_label,
 )
 
-MARGIN_SHARE = 0.13  # of a page's height, at the top and the bottom, where headers and footers may be
-EDGE_SHARE, TIGHT_SHARE = 0.09, 0.11  # where they need less evidence, and no gap to the text
-MIN_BLOCK_GAP_EM = 0.6  # between a header and the text
-MIN_GAP_EM, MIN_WIDE_GAP_EM = 0.9, 1.5  # where its words tell less, and nothing
-MAX_ROWS, MAX_LINES = 3, 2_000  # of a header or footer, and of a page
+EDGE_SHARE, TIGHT_SHARE = 0.09, 0.11  # of a page's height, where headers need less evidence, and no gap to the text
+MIN_GAP_EM = 0.9  # between a header and the text, where its words tell less
 MAX_CELLS = 3  # of a row; tables have more
 MAX_SIZE_RATIO, MAX_SMALL_RATIO = 1.1, 0.93  # of a header's type size to that of the text, and of small type
 LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -86,12 +83,13 @@ class MarginBlock:
     @cached_property
     def is_apart(self) -> bool:
         """Return whether the gap is wider than between words that belong together, such as entries of a contents."""
+        min_wide_gap_em = 1.5
         min_leading_ratio, max_lines, min_gaps = 1.2, 8, 3
         edge = sorted(self.rest, key=lambda line: line.top, reverse=self.upper)[:max_lines]
         pairs = pairwise(sorted(edge, key=lambda line: -line.top))
         gaps = [above.bottom - below.top for above, below in pairs if above.bottom > below.top]
         leading_em = median(gaps) / self.lines[0].size if len(gaps) >= min_gaps else 0.0
-        return self.gap_em > max(MIN_WIDE_GAP_EM, min_leading_ratio * leading_em)
+        return self.gap_em > max(min_wide_gap_em, min_leading_ratio * leading_em)
 
     @property
     def lines(self) -> list[PdfLine]:
@@ -171,6 +169,7 @@ def find_single_page_headers(page: PdfPage, labels: list[PdfLine], body: float) 
         body: The type size of most of the text, in points.
     """
     max_edge_lines = 60  # that are looked at
+    max_lines = 2_000  # of a page
     label_ids = set(map(id, labels))
     found = set(label_ids)
     is_first = any(FIRST_PAGE.fullmatch(label.text) for label in labels)
@@ -182,7 +181,7 @@ def find_single_page_headers(page: PdfPage, labels: list[PdfLine], body: float) 
         and not line.rotated
         and (line.table_rows or (page.bottom <= line.bottom and line.top <= page.top and line.size < body * 10))
     ]
-    if len(lines) > MAX_LINES or page.height <= 0:
+    if len(lines) > max_lines or page.height <= 0:
         return found
     # A page with a number has a running head, too, which may come first, or a footer below the number.
     for rest in (lines, [line for line in lines if id(line) not in label_ids]):
@@ -203,23 +202,25 @@ def find_single_page_headers(page: PdfPage, labels: list[PdfLine], body: float) 
 
 def _take_outer_block(lines: list[PdfLine], page: PdfPage, body: float, *, upper: bool) -> MarginBlock | None:
     """Return the outermost rows of a page up to the first gap, if it is near the edge."""
+    max_margin_share = 0.13  # of a page's height, at the top and the bottom, where headers and footers may be
+    min_gap_em, max_rows = 0.6, 3
     rows: list[list[PdfLine]] = []
     edge = page.top if upper else page.bottom
     usual_size = median_low([line.size for line in lines]) if lines else 0
-    while lines and len(rows) < MAX_ROWS:
+    while lines and len(rows) < max_rows:
         outer = _find_outermost(lines, upper=upper)
         middle = (outer.bottom + outer.top) / 2
         row = [line for line in lines if line.bottom <= middle <= line.top]
         lines = [line for line in lines if not line.bottom <= middle <= line.top]
         inner = min(line.bottom for line in row) if upper else max(line.top for line in row)
         depth = abs(edge - inner) / page.height
-        if not lines or depth > MARGIN_SHARE or any(line.table_rows for line in row):
+        if not lines or depth > max_margin_share or any(line.table_rows for line in row):
             return None
         rows.append(row)
         beside = _find_outermost(lines, upper=upper)
         gap = inner - beside.top if upper else beside.bottom - inner
         needs_gap = depth > TIGHT_SHARE or is_page_label(beside.text) or not _needs_no_gap(read_row(row), upper=upper)
-        if not needs_gap or gap >= MIN_BLOCK_GAP_EM * usual_size:
+        if not needs_gap or gap >= min_gap_em * usual_size:
             return MarginBlock(rows, lines, gap / row[0].size, depth, beside, upper, body)
     return None
 
