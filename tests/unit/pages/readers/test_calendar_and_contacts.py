@@ -83,8 +83,14 @@ def test_contact_cards_list_contact_details_without_pictures():
         "## Dr. Ida Marsh\n\n"
         "- organisation: Harbour, Ltd., Lights\n- telephone (cell): +43 1 234\n- e-mail (work): ida@e.org\n"
         "- address (work): Pier 4, Cape Wend, 1010, Austria\n\nOne\nTwo\n\n"
-        "## Théa März\n\n- telephone: 123"
+        "## Théa März\n\n- telephone (cell): 123"
     )
+
+
+@pytest.mark.parametrize("types", ["type=HOME;type=FAX;type=pref", "HOME;FAX;PREF", 'TYPE="home,fax"', "TYPE=home,fax"])
+def test_all_kinds_of_a_number_are_shown_in_every_version_of_cards(types: str):
+    card = f"BEGIN:VCARD\nFN:Ida\nTEL;{types}:12\nEND:VCARD"
+    assert read_document(card.encode()).markdown == "## Ida\n\n- telephone (home, fax): 12"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("a.ics", "calendar"), ("a.vcf", "contacts")])

@@ -14,7 +14,7 @@ FOLDED_BREAK = re.compile(r"\r?\n[ \t]")
 SOFT_BREAK = re.compile(r"(?i)(;ENCODING=QUOTED-PRINTABLE[^\n]{0,5000}?)=\r?\n")  # vCard 2.1
 CONTENT_LINE = re.compile(r'((?:[^":]++|"[^"]*+")*+):(.*)')
 PROPERTY_NAME = re.compile(r"(?:[\w-]{1,60}\.)?([A-Za-z][\w-]{0,60})(?=;|\Z)")
-PARAMETER = re.compile(r';([\w-]{1,60})=("[^"]*"|[^;:]*)')
+PARAMETER = re.compile(r';([\w-]{1,60})(?:=("[^"]*"|[^;:]*))?')
 TEXT_LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")  # as `str.splitlines`
 NO_PARAMETERS: dict[str, str] = {}  # shared by all properties without parameters, to save memory
 ESCAPED_CHAR = re.compile(r"\\([nN\\,;:])")
@@ -84,17 +84,26 @@ def iter_components(text: str) -> Iterator[tuple[Component, Component]]:
 
 
 def _iter_properties(text: str) -> Iterator[tuple[str, Property]]:
-    max_lines, max_parameters = 500_000, 50
+    max_lines = 500_000
     text = SOFT_BREAK.sub(r"\1", text) if "QUOTED-PRINTABLE" in text.upper() else text
     for found in islice(TEXT_LINE.finditer(FOLDED_BREAK.sub("", text)), max_lines):
         match = CONTENT_LINE.fullmatch(found[0])
         name = PROPERTY_NAME.match(match[1]) if match else None
         if match and name:
-            found_parameters = islice(PARAMETER.finditer(match[1]), max_parameters)
-            parameters = {each[1].lower(): each[2].strip('"') for each in found_parameters} or NO_PARAMETERS
-            value = match[2]
+            parameters, value = parse_parameters(match[1]), match[2]
             if parameters.get("encoding", "").upper() == "QUOTED-PRINTABLE":
                 with suppress(LookupError, ValueError):
                     raw = quopri.decodestring(value.encode("latin-1", "replace"))
                     value = raw.decode(parameters.get("charset", "utf-8"))
             yield name[1].lower(), Property(value, parameters)
+
+
+def parse_parameters(name: str) -> dict[str, str]:
+    """Return the parameters after a property's name; several types are joined by commas."""
+    max_parameters = 50
+    parameters: dict[str, str] = {}
+    for found in islice(PARAMETER.finditer(name), max_parameters):
+        # vCard 2.1 writes types alone: TEL;HOME;FAX.
+        key, value = (found[1].lower(), found[2].strip('"')) if found[2] is not None else ("type", found[1])
+        parameters[key] = f"{parameters[key]},{value}" if key == "type" and key in parameters else value
+    return parameters or NO_PARAMETERS
