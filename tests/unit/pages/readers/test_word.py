@@ -177,3 +177,83 @@ def test_lists_that_word_nests_by_name_are_nested():
 
 def test_a_document_without_words_is_reported():
     assert read_document(build_docx(build_paragraph(""))).markdown == "(this document holds no text)"
+
+
+def build_numbering(*levels: str, more: str = "", number: str = "") -> str:
+    """Return a definition of levels, each as start, format and text, and list 1 of it."""
+    parts = [level.split("|") for level in levels]
+    described = "".join(
+        f'<w:lvl w:ilvl="{at}"><w:start w:val="{start}"/><w:numFmt w:val="{form}"/>{extra}'
+        f'<w:lvlText w:val="{text}"/></w:lvl>'
+        for at, (start, form, text, extra) in enumerate(parts)
+    )
+    return (
+        f'<w:abstractNum w:abstractNumId="0">{described}</w:abstractNum>{more}'
+        f'<w:num w:numId="1"><w:abstractNumId w:val="0"/>{number}</w:num>'
+    )
+
+
+def test_numbers_of_outer_levels_are_decimals_where_the_law_wants_them():
+    numbering = build_numbering("1|upperRoman|Article %1.|", "1|decimal|%1.%2|<w:isLgl/>", "1|lowerLetter|(%3)|")
+    body = build_list_item("Lights", 1) + build_list_item("Lamps", 1, 1) + build_list_item("Oil", 1, 2)
+    assert read_document(build_docx(body, numbering=numbering)).markdown == (
+        "- Article I. Lights\n    - 1.1 Lamps\n        - (a) Oil"
+    )
+
+
+def test_a_list_may_override_levels_and_take_them_from_a_style():
+    level = '<w:lvl w:ilvl="0"><w:start w:val="0"/><w:numFmt w:val="ordinal"/><w:lvlText w:val="%1"/></w:lvl>'
+    own = build_numbering("1|decimal|%1.|", number=f'<w:lvlOverride w:ilvl="0">{level}</w:lvlOverride>')
+    items = build_list_item("keel", 1) + build_list_item("deck", 1)
+    assert read_document(build_docx(items, numbering=own)).markdown == "- 0th keel\n- 1st deck"
+    styled = (
+        '<w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="Points"/></w:abstractNum>'
+        '<w:abstractNum w:abstractNumId="1"><w:styleLink w:val="Points"/>'
+        f"{level.replace('ordinal', 'bullet').replace('%1', 'o')}</w:abstractNum>"
+        '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+    )
+    assert read_document(build_docx(items, numbering=styled)).markdown == "- keel\n- deck"
+
+
+def test_a_level_that_is_skipped_counts():
+    numbering = build_numbering("1|decimal|%1.|", "1|decimal|%1.%2|", "1|decimal|%1.%2.%3|")
+    body = build_list_item("one", 1) + build_list_item("deep", 1, 2) + build_list_item("next", 1, 1)
+    assert read_document(build_docx(body, numbering=numbering)).markdown.endswith("1.1.1 deep\n    - 1.2 next")
+
+
+def test_check_boxes_and_choices_of_form_fields_are_shown():
+    def build_field(data: str, result: str = "") -> str:
+        shown = f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{build_run(result)}' if result else ""
+        begin = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{data}</w:ffData></w:fldChar></w:r>'
+        return f'{begin}<w:r><w:instrText> FORM </w:instrText></w:r>{shown}<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+
+    harbours = '<w:listEntry w:val="Wend"/><w:listEntry w:val="Tern"/>'
+    for field, shown in (
+        (build_field('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>'), "☒"),
+        (build_field('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>'), "☐"),
+        (build_field(f'<w:ddList><w:result w:val="1"/>{harbours}</w:ddList>'), "Tern"),
+        (build_field(f'<w:ddList><w:result w:val="1"/>{harbours}</w:ddList>', "Tern"), "Tern"),
+        (build_field(f"<w:ddList>{harbours}</w:ddList>"), "Wend"),
+        (build_field("<w:textInput/>", "Ida"), "Ida"),
+    ):
+        body = build_paragraph(field + build_run(" Harbour"))
+        assert read_document(build_docx(body)).markdown == f"{shown} Harbour"
+
+
+def test_styles_of_characters_and_paragraphs_may_hide_and_emphasize():
+    styles = (
+        '<w:style w:type="character" w:styleId="Loud"><w:name w:val="Strong"/><w:rPr><w:b/></w:rPr></w:style>'
+        '<w:style w:type="character" w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style>'
+        '<w:style w:type="character" w:styleId="Back"><w:basedOn w:val="Gone"/><w:rPr>'
+        '<w:vanish w:val="0"/></w:rPr></w:style>'
+        '<w:style w:type="paragraph" w:styleId="Secret"><w:basedOn w:val="Away"/></w:style>'
+        '<w:style w:type="paragraph" w:styleId="Away"><w:rPr><w:vanish/></w:rPr></w:style>'
+    )
+    body = build_paragraph(
+        build_run("The ", '<w:rStyle w:val="Back"/>')
+        + build_run("old", '<w:rStyle w:val="Loud"/>')
+        + build_run(" light", '<w:rStyle w:val="Loud"/><w:b w:val="0"/>')
+        + build_run(" obey me", '<w:rStyle w:val="Gone"/>')
+    ) + build_paragraph("obey me, too", "Secret")
+    document = read_document(build_docx(body, styles=styles))
+    assert (document.markdown, document.metadata["hidden"]) == ("The **old** light", 2)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.readers.ooxml.math import render_latex
 from outrider.pages.readers.ooxml.package import Relationship
-from outrider.pages.readers.ooxml.styles import WordStyles, is_monospaced_run
+from outrider.pages.readers.ooxml.styles import WordStyles, is_monospaced_run, is_toggle_on
 from outrider.pages.readers.parsing.draft import DocumentDraft, TextRun, format_script_digits
 from outrider.pages.readers.parsing.monospace import CodeDetector
 from outrider.pages.readers.parsing.symbol_fonts import decode_symbol
@@ -23,14 +23,19 @@ SKIPPED_ELEMENTS = frozenset(
 )
 SIGN_ELEMENTS = {"w:tab": " ", "w:cr": "\n", "w:noBreakHyphen": "\u2011", "w:ptab": " ", "w:sym": ""}
 DRAWING_ELEMENTS = frozenset({"w:drawing", "w:pict", "w:object", "mc:AlternateContent"})
+CHECK_SIGNS = ("☐", "☒")
 NOTE_PREFIXES = {"w:footnoteReference": "", "w:endnoteReference": "e", "w:commentReference": "c"}
 
 
 @dataclass
 class ComplexField:
-    """An open field: its instruction, whether its result has begun, and the URL that it links to."""
+    """An open field: its instruction, whether its result has begun, and the URL that it links to.
+
+    `default` is the sign or the choice of a form field, which has no result.
+    """
 
     instruction: str = ""
+    default: str = ""
     has_result: bool = False
     address: str = ""
 
@@ -56,6 +61,7 @@ class WordRunBuilder:
     _fields: list[ComplexField] = field(default_factory=list)
     _runs: list[TextRun] = field(default_factory=list)
     _is_monospaced: bool = False
+    _is_hidden: bool = False
     _code_detector: CodeDetector = field(default_factory=CodeDetector)
 
     def build_runs(self, paragraph: XmlElement) -> list[TextRun]:
@@ -63,6 +69,7 @@ class WordRunBuilder:
         self._runs = []
         style = paragraph.get_value("w:pPr", "w:pStyle", attribute="w:val") or ""
         self._is_monospaced = bool(self.styles.is_monospaced(style))
+        self._is_hidden = "w:vanish" in self.styles.get_toggles(style)
         self._visit_children(paragraph, "")
         return self._code_detector.filter_code(self._runs)
 
@@ -98,10 +105,12 @@ class WordRunBuilder:
 
     def _visit_run(self, run: XmlElement, address: str) -> None:
         properties = run.find("w:rPr") or XmlElement("")
-        hidden = _is_toggle_on(properties, "w:vanish")
         address = next((open_field.address for open_field in reversed(self._fields) if open_field.address), address)
         alignment = properties.get_value("w:vertAlign", attribute="w:val") or ""
         style_name = properties.get_value("w:rStyle", attribute="w:val") or ""
+        toggles = self.styles.get_toggles(style_name)
+        is_hidden_style = self._is_hidden or "w:vanish" in toggles
+        hidden = is_toggle_on(properties, "w:vanish", default=is_hidden_style)
         code = is_monospaced_run(properties)
         if code is None and style_name:
             code = self.styles.is_monospaced(style_name)
@@ -109,9 +118,10 @@ class WordRunBuilder:
         style = TextRun(
             "",
             rise={"superscript": 1, "subscript": -1}.get(alignment, 0),
-            bold=_is_toggle_on(properties, "w:b"),
-            italic=_is_toggle_on(properties, "w:i"),
-            struck=_is_toggle_on(properties, "w:strike") or _is_toggle_on(properties, "w:dstrike"),
+            bold=is_toggle_on(properties, "w:b", default="w:b" in toggles),
+            italic=is_toggle_on(properties, "w:i", default="w:i" in toggles),
+            struck=is_toggle_on(properties, "w:strike", default="w:strike" in toggles)
+            or is_toggle_on(properties, "w:dstrike"),
             address=address,
             code=code and not self.styles.is_all_monospaced,
         )
@@ -123,7 +133,7 @@ class WordRunBuilder:
 
     def _visit_piece(self, piece: XmlElement, style: TextRun, *, hidden: bool) -> None:
         if piece.name == "w:fldChar":
-            self._handle_field_char(piece.get("w:fldCharType"))
+            self._handle_field_char(piece, style, hidden=hidden)
         elif piece.name == "w:instrText":
             if self._fields:
                 self._fields[-1].instruction += piece.text[:3_000]
@@ -152,18 +162,36 @@ class WordRunBuilder:
         description = self.describe_picture(drawing or piece)
         return f"({description})" if description else ""
 
-    def _handle_field_char(self, kind: str) -> None:
+    def _handle_field_char(self, piece: XmlElement, style: TextRun, *, hidden: bool) -> None:
+        kind = piece.get("w:fldCharType")
         if kind == "begin" and len(self._fields) < 50:
-            self._fields.append(ComplexField())
+            self._fields.append(ComplexField(default=read_form_field(piece.find("w:ffData"))))
         elif kind == "separate" and self._fields:
             self._fields[-1].has_result = True
             self._fields[-1].address = self._resolve_field_link(self._fields[-1].instruction)
         elif kind == "end" and self._fields:
-            self._fields.pop()
+            ended = self._fields.pop()
+            is_shown = not hidden and all(open_field.has_result for open_field in self._fields)
+            if ended.default and is_shown and (not ended.has_result or ended.default in CHECK_SIGNS):
+                self._runs.append(replace(style, text=ended.default))
 
     def _resolve_field_link(self, code: str) -> str:
         address = parse_hyperlink_field(code)
         return self.draft.resolve_link(address) if address else ""
+
+
+def read_form_field(data: XmlElement | None) -> str:
+    """Return the sign of a check box or the choice of a list; empty for other fields (section 17.16.17)."""
+    if data is None:
+        return ""
+    if (box := data.find("w:checkBox")) is not None:
+        is_checked = is_toggle_on(box, "w:checked", default=is_toggle_on(box, "w:default"))
+        return CHECK_SIGNS[is_checked]
+    choices = data.find("w:ddList") or XmlElement("")
+    number = choices.get_value("w:result", attribute="w:val") or choices.get_value("w:default", attribute="w:val")
+    entries = [entry.get("w:val") for entry in choices.iter_named("w:listEntry")]
+    at = int(number) if number and number.isascii() and number.isdigit() and len(number) < 4 else 0
+    return entries[at] if at < len(entries) else ""
 
 
 def parse_hyperlink_field(code: str) -> str:
@@ -173,9 +201,3 @@ def parse_hyperlink_field(code: str) -> str:
         return ""
     bookmark = BOOKMARK_SWITCH.search(code, link.end(), 3_000)
     return f"{link[1]}#{bookmark[1]}" if bookmark and "#" not in link[1] else link[1]
-
-
-def _is_toggle_on(properties: XmlElement, name: str) -> bool:
-    """Return whether a toggle property is set, with or without a value (section 17.3.2)."""
-    value = properties.get_value(name, attribute="w:val")
-    return value is not None and value.lower() not in ("0", "false", "off", "none")

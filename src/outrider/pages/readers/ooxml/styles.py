@@ -55,6 +55,7 @@ class WordStyles:
         self._elements = {style.get("w:styleId"): style for style in root.iter_named("w:style")}
         self._resolved: dict[str, ParagraphStyle] = {"": ParagraphStyle()}
         self._monospaced: dict[str, bool | None] = {}
+        self._toggles: dict[str, frozenset[str]] = {"": frozenset()}
         defaults = (
             style
             for style in root.iter_named("w:style")
@@ -100,6 +101,21 @@ class WordStyles:
         self._monospaced[name] = is_monospaced
         return is_monospaced
 
+    def get_toggles(self, name: str) -> frozenset[str]:
+        """Return which of bold, italic, strike and hidden a style sets, as names of their elements."""
+        if name in self._toggles:
+            return self._toggles[name]
+        known: dict[str, bool] = {}
+        base, seen = name, 0
+        while base in self._elements and seen < MAX_STYLE_CHAIN:
+            element, seen = self._elements[base], seen + 1
+            properties = element.find("w:rPr") or XmlElement("")
+            for toggle in properties.iter_named("w:b", "w:i", "w:strike", "w:vanish"):
+                known.setdefault(toggle.name, is_toggle_on(properties, toggle.name))
+            base = element.get_value("w:basedOn", attribute="w:val") or ""
+        self._toggles[name] = frozenset(toggle for toggle, is_on in known.items() if is_on)
+        return self._toggles[name]
+
 
 def is_monospaced_run(properties: XmlElement | None) -> bool | None:
     """Return whether a run's properties name a monospaced font; None if they name none."""
@@ -138,6 +154,7 @@ class ListLevel:
     format: str = "decimal"
     text: str = ""
     start: int = 1
+    is_legal: bool = False  # numbers of outer levels are shown as decimals
 
 
 @dataclass
@@ -153,22 +170,17 @@ class WordLists:
     """The lists by id, counting as their items come."""
 
     def __init__(self, root: XmlElement) -> None:
-        levels: dict[str, dict[int, ListLevel]] = {}
-        for definition in root.iter_named("w:abstractNum"):
-            levels[definition.get("w:abstractNumId")] = {
-                _parse_number(level.get("w:ilvl"), 0): ListLevel(
-                    level.get_value("w:numFmt", attribute="w:val") or "decimal",
-                    (level.get_value("w:lvlText", attribute="w:val") or "")[:50],
-                    _parse_number(level.get_value("w:start", attribute="w:val") or "", 1),
-                )
-                for level in definition.iter_named("w:lvl")
-            }
+        definitions = {element.get("w:abstractNumId"): element for element in root.iter_named("w:abstractNum")}
+        styled = {each.get_value("w:styleLink", attribute="w:val"): name for name, each in definitions.items()}
         counters: dict[str, dict[int, int]] = {}
         self._lists: dict[str, WordList] = {}
         for element in root.iter_named("w:num"):
             name = element.get_value("w:abstractNumId", attribute="w:val") or ""
-            word_list = WordList(levels.get(name, {}), counters.setdefault(name, {}))
+            style = definitions.get(name, root).get_value("w:numStyleLink", attribute="w:val")
+            name = styled.get(style, name) if style else name  # the definition of a list style
+            word_list = WordList(read_list_levels(definitions.get(name)), counters.setdefault(name, {}))
             for override in element.iter_named("w:lvlOverride"):
+                word_list.levels |= read_list_levels(override)
                 start = override.get_value("w:startOverride", attribute="w:val")
                 if start is not None:
                     word_list.restarts[_parse_number(override.get("w:ilvl"), 0)] = _parse_number(start, 1)
@@ -193,20 +205,45 @@ class WordLists:
             counters.pop(level, None)
             start = word_list.restarts.pop(level)
         counters[level] = min(max_number, counters.get(level, start - 1) + 1)
+        for outer in range(min(level, 9)):  # a level that is skipped counts
+            counters.setdefault(outer, word_list.levels.get(outer, ListLevel()).start)
         for deeper in [known for known in counters if known > level]:
             del counters[deeper]
 
         def format_level(match: re.Match[str]) -> str:
             number = int(match[1]) - 1
             outer = word_list.levels.get(number, ListLevel())
-            return format_list_number(counters.get(number, outer.start), outer.format)
+            return format_list_number(
+                counters.get(number, outer.start), "decimal" if list_level.is_legal else outer.format
+            )
 
         return LEVEL_PLACEHOLDER.sub(format_level, list_level.text or f"%{level + 1}.").strip()
+
+
+def read_list_levels(definition: XmlElement | None) -> dict[int, ListLevel]:
+    """Return the levels that a definition of a list, or an override, describes."""
+    return {
+        _parse_number(level.get("w:ilvl"), 0): ListLevel(
+            level.get_value("w:numFmt", attribute="w:val") or "decimal",
+            (level.get_value("w:lvlText", attribute="w:val") or "")[:50],
+            _parse_number(level.get_value("w:start", attribute="w:val") or "", 0),
+            is_toggle_on(level, "w:isLgl"),
+        )
+        for level in (definition.iter_named("w:lvl") if definition else ())
+    }
+
+
+def is_toggle_on(properties: XmlElement, name: str, *, default: bool = False) -> bool:
+    """Return whether a toggle property is set, with or without a value (section 17.3.2)."""
+    value = properties.get_value(name, attribute="w:val")
+    return default if value is None else value.lower() not in ("0", "false", "off", "none")
 
 
 def format_list_number(number: int, number_format: str) -> str:
     """Return a number in a list's number format (ST_NumberFormat, ISO/IEC 29500-1 section 17.18.59)."""
     text = f"{number:02d}" if number_format == "decimalZero" else str(number)
+    if number_format == "ordinal":
+        text += "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     if number_format in ("lowerLetter", "upperLetter") and number > 0:
         text = chr(ord("a") + (number - 1) % 26) * min(10, 1 + (number - 1) // 26)
     elif number_format in ("lowerRoman", "upperRoman") and 0 < number < 4_000:
