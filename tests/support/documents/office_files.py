@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 from outrider.pages.document import Document
@@ -30,6 +31,7 @@ OOXML_NAMESPACES = " ".join(
         "dcterms": "http://purl.org/dc/terms/",
     }.items()
 )
+DIAGRAM_NAMESPACE = f'xmlns:dgm="{OPENXML_NAMESPACE}/drawingml/2006/diagram"'
 SHEET_NAMESPACES = f'xmlns="{OPENXML_NAMESPACE}/spreadsheetml/2006/main" xmlns:r="{RELATIONSHIP_TYPE_PREFIX[:-1]}"'
 ODF_NAMESPACES = " ".join(
     f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
@@ -46,13 +48,19 @@ def read_document(body: bytes, name: str = "", **limits: Any) -> Document:
     return find_reader(mime, name, len(body), images=True).read(ReaderInput(body, DOCUMENT_URL, mime, **limits))
 
 
-def build_zip(parts: dict[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
+def build_zip(parts: Mapping[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
     """Return a zip archive with these members."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             archive.writestr(name, content, zipfile.ZIP_STORED if name in stored else None)
     return out.getvalue()
+
+
+def unpack_zip(body: bytes) -> dict[str, bytes]:
+    """Return the members of a zip archive."""
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def build_relationships(*relationships: tuple[str, str, str]) -> str:
@@ -137,6 +145,17 @@ def build_shape(text: str, kind: str | None = None) -> str:
     return f"<p:sp><p:nvSpPr><p:nvPr>{holder}</p:nvPr></p:nvSpPr><p:txBody>{said}</p:txBody></p:sp>"
 
 
+def build_diagram(*texts: str) -> str:
+    """Return the data of a diagram, each text below the one before it; they are stored in reverse order."""
+    points = "".join(
+        f'<dgm:pt modelId="{at}"><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>'
+        for at, text in reversed([*enumerate(texts, 1)])
+    )
+    connections = "".join(f'<dgm:cxn srcId="{at}" destId="{at + 1}" srcOrd="0"/>' for at in range(len(texts)))
+    listed = f'<dgm:ptLst>{points}<dgm:pt modelId="0" type="doc"/></dgm:ptLst><dgm:cxnLst>{connections}</dgm:cxnLst>'
+    return f"<dgm:dataModel {DIAGRAM_NAMESPACE} {OOXML_NAMESPACES}>{listed}</dgm:dataModel>"
+
+
 def build_slide(*shapes: str, root: str = "sld", more: str = "") -> str:
     return f"<p:{root} {OOXML_NAMESPACES} {more}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:{root}>"
 
@@ -166,12 +185,17 @@ def build_worksheet(*rows: list[Any], after: str = "", before: str = "") -> str:
     return f"<worksheet {SHEET_NAMESPACES}>{before}<sheetData>{made}</sheetData>{after}</worksheet>"
 
 
-CELL_FORMATS_XML = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 22, 10, 164, 46, 165, 166, 167))
+CELL_FORMATS_XML = "".join(f'<xf numFmtId="{number}"/>' for number in (0, 14, 22, 10, 164, 46, *range(165, 173)))
 STYLESHEET_XML = (
     f'<styleSheet {SHEET_NAMESPACES}><numFmts><numFmt numFmtId="164" formatCode="[$-407]d/ mmmm yyyy;@"/>'
     '<numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;€&quot;"/>'
     '<numFmt numFmtId="166" formatCode="[$CHF-807]\\ #,##0"/>'
-    '<numFmt numFmtId="167" formatCode="00000"/></numFmts>'
+    '<numFmt numFmtId="167" formatCode="00000"/>'
+    '<numFmt numFmtId="168" formatCode="#,##0.0&quot; kg&quot;"/>'
+    '<numFmt numFmtId="169" formatCode="&quot;Pier &quot;0"/>'
+    '<numFmt numFmtId="170" formatCode="#,##0.0,&quot; t&quot;"/>'
+    '<numFmt numFmtId="171" formatCode="General&quot; nm&quot;"/>'
+    '<numFmt numFmtId="172" formatCode="&quot;Yes&quot;;&quot;Yes&quot;;&quot;No&quot;"/></numFmts>'
     f"<cellXfs>{CELL_FORMATS_XML}</cellXfs></styleSheet>"
 )
 

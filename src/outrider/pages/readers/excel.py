@@ -16,6 +16,7 @@ from outrider.pages.readers.parsing.draft import DocumentDraft, format_link
 from outrider.pages.readers.parsing.errors import build_broken_error
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, iter_elements
 from outrider.pages.readers.spreadsheet.cells import CellAddress, NumberFormats, parse_address, parse_range
+from outrider.pages.readers.spreadsheet.formulas import SharedFormulas, parse_link_formula
 from outrider.pages.readers.spreadsheet.sheet import MAX_MERGES, MAX_ROWS, SheetCells, report_hidden_sheets
 
 EXCEL_KIND = "Excel workbook"
@@ -27,7 +28,7 @@ MAX_SHEET_COLUMNS = 16_384  # columns of a sheet (XFD)
 def read_excel(source: ReaderInput) -> Document:
     """Return each sheet's name and its cells as tables.
 
-    Cells show their stored values (formulas where no value is stored), dates in ISO 8601. At most 5,000 rows and
+    Cells show their stored values (formulas where none has been computed), dates in ISO 8601. At most 5,000 rows and
     60 columns of a sheet are shown, and further ones are counted. Hidden sheets, rows and columns are left out and
     counted.
 
@@ -70,12 +71,14 @@ class WorkbookWriter:
         self.formats = NumberFormats.from_styles(
             self.package.parse_part(self.package.find_part(main, "styles")), since_1904=since_1904
         )
+        # Such a workbook was not written by a program that computes: its formulas have the value 0, or none.
+        self.is_uncomputed = (self.root.get_value("s:calcPr", attribute="fullCalcOnLoad") or "") in TRUE_VALUES
         max_strings = 1_000_000
         part = self.package.find_part(main, "sharedStrings")
         self.strings: list[str] = []
         if part is None or part not in self.package.archive:
             return
-        budget = ElementBudget(self.draft.source.max_tags * ELEMENTS_PER_TAG)
+        budget = ElementBudget(self.package.source.max_tags * ELEMENTS_PER_TAG)
         try:
             for item in iter_elements(self.package.archive.iter_chunks(part), ("s:si",), budget):
                 self.strings.append(_join_rich_text(item))
@@ -95,31 +98,44 @@ class WorkbookWriter:
             if sheet.get("state") not in ("", "visible"):
                 hidden += 1
                 continue
-            relation = self.package.get_relationships(self.package.main_part).get(sheet.get("r:id"))
-            if not relation:
-                continue
-            self.sheet_names.append(sheet.get("name"))
-            cells, part = SheetCells(sheet.get("name"), chars_left=self.draft.source.max_chars), relation.target
-            if part in self.package.archive:
-                self._read_rows(cells, part)
-                self._add_comments(cells, part)
-            cells.write(self.draft)
-            for drawing in self.package.find_parts(part, "drawing"):
-                for text in iter_drawing_texts(self.package, drawing, self.draft):
-                    self.draft.add_block(text)
+            self._write_sheet(sheet, sheet.get("name"))
         report_hidden_sheets(self.draft, hidden)
         self.draft.record_budget(self.package.budget)
         return self.draft.build_document(self.package.read_facts(), metadata={"sheets": self.sheet_names})
 
+    def write_shown_sheet(self) -> None:
+        """Write the sheet that was shown last, without its name, as an embedded workbook appears."""
+        sheets = list((self.root.find("s:sheets") or XmlElement("")).iter_named("s:sheet"))
+        tab = self.root.get_value("s:bookViews", "s:workbookView", attribute="activeTab") or ""
+        number = int(tab) if tab.isascii() and tab.isdigit() and len(tab) < 5 else 0
+        for sheet in sheets[number : number + 1]:
+            self._write_sheet(sheet, "")
+        self.draft.record_budget(self.package.budget)
+
+    def _write_sheet(self, sheet: XmlElement, title: str) -> None:
+        relation = self.package.get_relationships(self.package.main_part).get(sheet.get("r:id"))
+        if not relation:
+            return
+        self.sheet_names.append(sheet.get("name"))
+        cells, part = SheetCells(title, chars_left=self.draft.source.max_chars), relation.target
+        if part in self.package.archive:
+            self._read_rows(cells, part)
+            self._add_comments(cells, part)
+        cells.write(self.draft)
+        for drawing in self.package.find_parts(part, "drawing"):
+            for text in iter_drawing_texts(self.package, drawing, self.draft):
+                self.draft.add_block(text)
+
     def _read_rows(self, sheet: SheetCells, part: str) -> None:
         chunks = RowCountingChunks(self.package.archive.iter_chunks(part))
         read, number = 0, 0
+        formulas = SharedFormulas()
         names = ("s:cols", "s:row", "s:mergeCells", "s:hyperlinks")
         try:
             for element in iter_elements(chunks, names, self.package.budget):
                 if element.name == "s:row":
                     read += 1
-                    number = self._read_row(sheet, element, number)
+                    number = self._read_row(sheet, element, number, formulas)
                 else:
                     self._read_sheet_element(sheet, element, part)
                 if read >= MAX_ROWS:
@@ -132,37 +148,45 @@ class WorkbookWriter:
             pass
         sheet.more_rows = chunks.rows - read
 
-    def _read_row(self, sheet: SheetCells, row: XmlElement, previous: int) -> int:
+    def _read_row(self, sheet: SheetCells, row: XmlElement, previous: int, formulas: SharedFormulas) -> int:
         """Put a row's cells into the sheet; return the row's number, which is optional in the file."""
         stated = row.get("r")
         number = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 8 else previous + 1
-        if row.get("hidden") in TRUE_VALUES:
-            sheet.hidden_rows += 1
-            return number
+        is_hidden = row.get("hidden") in TRUE_VALUES
+        sheet.hidden_rows += is_hidden
         column = 0
         for cell in row.iter_named("s:c"):
             address = parse_address(cell.get("r"))
             column = address.column if address else column + 1
-            if column <= MAX_SHEET_COLUMNS:
-                text, typed = self._format_cell(cell)
-                sheet.put_cell(CellAddress(number, column), text, typed=typed)
+            at = CellAddress(number, column)
+            first = next(cell.iter_children(), None)
+            has_formula = first is not None and first.name == "s:f"
+            formula = formulas.read_formula(first, at) if first is not None and has_formula else ""
+            if column <= MAX_SHEET_COLUMNS and not is_hidden:
+                text, typed = self._format_cell(cell, formula)
+                sheet.put_cell(at, text, typed=typed)
         return number
 
-    def _format_cell(self, cell: XmlElement) -> tuple[str, bool]:
+    def _format_cell(self, cell: XmlElement, formula: str) -> tuple[str, bool]:
         """Return a cell's text, and whether it is a number or a date."""
         kind, value = cell.get("t", "n"), cell.find("s:v")
         text = value.text if value is not None else ""
+        if formula:
+            is_computed = bool(text) and not (text == "0" and self.is_uncomputed)
+            url, words = parse_link_formula(formula)
+            if url and (url := self.draft.resolve_link(url, words)):
+                return format_link(text if is_computed else words, url), False
+            if not is_computed:
+                return f"={formula}", False
         if kind == "s":
             is_known = text.isascii() and text.isdigit() and len(text) < 9 and int(text) < len(self.strings)
             return (self.strings[int(text)] if is_known else ""), False
         if kind == "inlineStr":
             return _join_rich_text(cell.find("s:is") or XmlElement("")), False
-        if not text:
-            formula = cell.find("s:f")
-            return (f"={formula.text[:500]}" if formula is not None and formula.text else ""), False
-        if kind == "b":
+        if kind == "b" and text:
             return ("TRUE" if text in TRUE_VALUES else "FALSE"), True
-        return (self.formats.format_number(text, cell.get("s")), True) if kind == "n" else (text, kind == "d")
+        is_number = kind == "n" and bool(text)
+        return (self.formats.format_number(text, cell.get("s")), True) if is_number else (text, kind == "d")
 
     def _read_sheet_element(self, sheet: SheetCells, element: XmlElement, part: str) -> None:
         if element.name == "s:cols":
@@ -190,9 +214,11 @@ class WorkbookWriter:
         """Add comments of both kinds; threaded ones replace the old ones that repeat them."""
         threaded = set()
         for name in self.package.find_parts(part, "threadedComment"):
+            people = self.package.parse_part(self.package.find_part(self.package.main_part, "person"))
+            names = {person.get("id"): person.get("displayName") for person in people.iter_named("tc:person")}
             for comment in self.package.parse_part(name).iter_named("tc:threadedComment"):
                 threaded.add(comment.get("ref"))
-                sheet.comments.append((comment.get("ref"), "", comment.text))
+                sheet.comments.append((comment.get("ref"), names.get(comment.get("personId"), ""), comment.text))
         for name in self.package.find_parts(part, "comments"):
             root = self.package.parse_part(name)
             authors = [author.text for author in root.iter_descendants("s:author")]

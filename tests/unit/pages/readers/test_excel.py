@@ -3,8 +3,11 @@
 import pytest
 
 from support.documents.office_files import (
+    DIAGRAM_NAMESPACE,
+    OOXML_NAMESPACES,
     RELATIONSHIP_TYPE_PREFIX,
     SHEET_NAMESPACES,
+    build_diagram,
     build_relationships,
     build_worksheet,
     build_xlsx,
@@ -42,6 +45,12 @@ def test_sheets_have_names_titles_and_tables():
         (6, -1234.5, "-1234.5 €"),
         (7, 12, "CHF 12"),
         (8, 123, "00123"),
+        (9, 12.5, "12.5 kg"),
+        (10, 3, "Pier 3"),
+        (11, 1_234_567, "1234567"),
+        (12, 7, "7 nm"),
+        (13, 1, "1"),
+        (0, 4_539_578_763_621_486, "4539578763621486"),
     ],
 )
 def test_numbers_are_shown_in_their_cell_formats(style: int, number: float, shown: str):
@@ -134,3 +143,99 @@ def test_long_texts_shared_by_many_cells_are_cut_at_the_limit():
 def test_a_cell_is_cut_at_excels_limit():
     document = read_document(build_xlsx({"S": build_worksheet(["a", "b"], ["x" * 40_000, "y"])}))
     assert len(document.tables[0][1][0]) == 32_767
+
+
+def build_formula_cell(at: str, formula: str = "", value: str = "", attributes: str = "") -> str:
+    kind = ' t="str"' if value and not value.isdigit() else ""
+    return f'<c r="{at}"{kind}><f {attributes}>{formula}</f>{f"<v>{value}</v>" if value else ""}</c>'
+
+
+def build_formula_sheet(*rows: str) -> str:
+    numbered = "".join(f'<row r="{number}">{row}</row>' for number, row in enumerate(rows, 1))
+    return f"<worksheet {SHEET_NAMESPACES}><sheetData>{numbered}</sheetData></worksheet>"
+
+
+def test_shared_formulas_without_values_are_shown_for_each_of_their_cells():
+    formula = "IF($A1&gt;B$1,LOG10(A1)+'Q1'!C2,&quot;A1&quot;)"
+    sheet = build_formula_sheet(
+        build_formula_cell("C1", formula, attributes='t="shared" ref="C1:C3" si="0"') + build_formula_cell("D1", "Z9"),
+        build_formula_cell("C2", value="5", attributes='t="shared" si="0"') + build_formula_cell("D2", "Z9"),
+        build_formula_cell("C3", attributes='t="shared" si="0"')
+        + build_formula_cell("D3", attributes='t="shared" si="0"'),
+        build_formula_cell("C4", attributes='t="shared" si="7"') + build_formula_cell("D4", "Z9"),
+    )
+    assert read_document(build_xlsx({"S": sheet})).tables == [
+        [
+            ["=IF($A1>B$1,LOG10(A1)+'Q1'!C2,\"A1\")", "=Z9"],
+            ["5", "=Z9"],
+            ["=IF($A3>B$1,LOG10(A3)+'Q1'!C4,\"A1\")", "=IF($A3>C$1,LOG10(B3)+'Q1'!D4,\"A1\")"],
+            ["", "=Z9"],
+        ]
+    ]
+
+
+def test_a_formula_that_is_a_link_becomes_one():
+    sheet = build_formula_sheet(
+        build_formula_cell("A1", 'HYPERLINK("https://a.example/","Light")', "Light"),
+        build_formula_cell("A2", 'HYPERLINK("https://a.example/","Light")'),
+        build_formula_cell("A3", 'HYPERLINK("https://b.example/")'),
+        build_formula_cell("A4", 'HYPERLINK("#Tide!A1","Tide")', "Tide"),
+    )
+    document = read_document(build_xlsx({"S": sheet}))
+    assert document.markdown.split("\n\n")[1:] == [
+        "[Light](https://a.example/)",
+        "[Light](https://a.example/)",
+        "[https://b.example/](https://b.example/)",
+        "Tide",
+    ]
+    assert [link.url for link in document.links] == ["https://a.example/", "https://b.example/"]
+
+
+def test_formulas_that_no_program_has_computed_are_shown_instead_of_zero():
+    rows = build_formula_cell("A1", "SUM(B1:B9)", "0"), build_formula_cell("A2", "B1", "3"), '<c r="A3"><v>0</v></c>'
+    sheet = build_formula_sheet(*rows)
+    workbook = f'<workbook {SHEET_NAMESPACES}><sheets><sheet name="S" r:id="s0"/></sheets>%s</workbook>'
+    for setting, shown in (('<calcPr fullCalcOnLoad="1"/>', "=SUM(B1:B9)"), ("<calcPr/>", "0")):
+        document = read_document(build_xlsx({"S": sheet}, parts={"xl/workbook.xml": workbook % setting}))
+        assert document.markdown == f"## S\n\n{shown}\n\n3\n\n0"
+
+
+def build_drawing(content: str, **parts: str) -> dict[str, str]:
+    """Return the parts of a drawing on the first sheet, with parts that it refers to by `r0`."""
+    space = "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"
+    frame = f"<xdr:graphicFrame><xdr:nvGraphicFramePr><xdr:cNvPr/></xdr:nvGraphicFramePr>{content}</xdr:graphicFrame>"
+    links = [(f"r{at}", kind, f"{kind}.xml") for at, kind in enumerate(parts)]
+    return {
+        "xl/worksheets/_rels/0.xml.rels": build_relationships(("d", "drawing", "../d/drawing.xml")),
+        "xl/d/drawing.xml": f'<xdr:wsDr xmlns:xdr="{space}" {OOXML_NAMESPACES}>{frame}</xdr:wsDr>',
+        "xl/d/_rels/drawing.xml.rels": build_relationships(*links),
+        **{f"xl/d/{kind}.xml": content for kind, content in parts.items()},
+    }
+
+
+def test_a_chart_is_named_by_its_title_whose_runs_may_divide_words():
+    lines = "<a:p><a:r><a:t>Li</a:t></a:r><a:r><a:t>ghts</a:t></a:r></a:p><a:p><a:r><a:t>by year</a:t></a:r></a:p>"
+    chart = f"<c:chartSpace {OOXML_NAMESPACES}><c:title><c:tx><c:rich>{lines}</c:rich></c:tx></c:title></c:chartSpace>"
+    parts = build_drawing('<c:chart r:id="r0"/>', chart=chart)
+    assert read_document(build_xlsx({"S": build_worksheet([1])}, parts=parts)).markdown.endswith(
+        "(chart: Lights by year)"
+    )
+
+
+def test_the_points_of_a_diagram_are_listed():
+    parts = build_drawing(f'<dgm:relIds {DIAGRAM_NAMESPACE} r:dm="r0"/>', diagramData=build_diagram("Keel", "Deck"))
+    assert read_document(build_xlsx({"S": build_worksheet([1])}, parts=parts)).markdown.endswith("- Keel\n    - Deck")
+
+
+def test_comments_of_a_discussion_name_their_authors():
+    space = 'xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"'
+    comment = '<threadedComment ref="A1" personId="{p}"><text>Measured?</text></threadedComment>'
+    links = build_relationships(("s0", "worksheet", "worksheets/0.xml"), ("p", "person", "people.xml"))
+    parts = {
+        "xl/_rels/workbook.xml.rels": links,
+        "xl/people.xml": f'<personList {space}><person id="{{p}}" displayName="Ida"/></personList>',
+        "xl/worksheets/_rels/0.xml.rels": build_relationships(("t", "threadedComment", "../threads.xml")),
+        "xl/threads.xml": f"<ThreadedComments {space}>{comment}</ThreadedComments>",
+    }
+    document = read_document(build_xlsx({"S": build_worksheet([1])}, parts=parts))
+    assert document.markdown.endswith("> Comment at A1 by Ida: Measured?")

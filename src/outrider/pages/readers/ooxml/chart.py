@@ -5,6 +5,7 @@ DrawingML charts, ISO/IEC 29500-1 section 21.2.
 
 from collections.abc import Iterator
 
+from outrider.pages.readers.ooxml.diagram import render_diagram
 from outrider.pages.readers.ooxml.package import Package
 from outrider.pages.readers.ooxml.slide_text import render_line
 from outrider.pages.readers.parsing.draft import DocumentDraft
@@ -50,11 +51,14 @@ def _read_categories(element: XmlElement | None) -> dict[int, str]:
 
 
 def _join_words(element: XmlElement | None) -> str:
-    return " ".join(" ".join(run.text for run in element.iter_descendants("a:t", "c:v")).split()) if element else ""
+    """Return the texts of paragraphs, or a stored value; a paragraph's runs may divide a word."""
+    blocks = element.iter_descendants("a:p", "c:v") if element else ()
+    texts = ("".join(run.text for run in block.iter_descendants("a:t")) or block.text for block in blocks)
+    return " ".join(" ".join(texts).split())
 
 
 def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft) -> Iterator[str]:
-    """Yield each text box's words, each picture's description and each chart's title.
+    """Yield each text box's words, each picture's description, each chart's title and each diagram's points.
 
     A chart's numbers are not repeated: they are in the cells. Hidden shapes are counted.
 
@@ -73,6 +77,9 @@ def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft) -> Ite
         elif shape.name == "xdr:pic":
             yield _format_description("picture", properties.get("descr") or properties.get("title"))
         else:
+            for diagram in shape.iter_descendants("dgm:relIds"):
+                relation = relations.get(diagram.get("r:dm"))
+                yield render_diagram(package.parse_part(relation.target), draft) if relation else ""
             charts = (relations.get(chart.get("r:id")) for chart in shape.iter_descendants("c:chart"))
             titles = (read_chart(package.parse_part(chart.target))[0] for chart in charts if chart)
             yield _format_description("chart", next(titles, "") or properties.get("descr"))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from outrider.pages.readers.parsing.xml import XmlElement
 
 QUOTED_FORMAT = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h|hh|m|mm|s|ss)\])[^\]]*\]', re.IGNORECASE)
+GENERAL_FORMAT = re.compile(r"general", re.IGNORECASE)
 BUILTIN_FORMATS = {
     **dict.fromkeys((14, 15, 16, 17, *range(27, 32), 34, 35, 36, *range(50, 59)), "date"),
     **dict.fromkeys((18, 19, 20, 21, 32, 33, 45, 47), "time"),
@@ -20,6 +21,8 @@ BUILTIN_FORMATS = {
 }
 CELL_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 CURRENCY_FORMAT = re.compile(r"\[\$([^\]\-]{1,5})(?:-[0-9A-Fa-f]{1,8})?\]|([$€£¥₹₽₩฿₺₪₫₴])")
+UNIT_FORMAT = re.compile(r'"([^"]*[^\W\d_][^"]*)"()')
+SCALING_COMMAS = re.compile(r"[0#?],+(?![0#?,])")
 ZERO_PADDING = re.compile(r"0{2,20}")  # numbers that are names, such as postal codes
 
 
@@ -62,7 +65,7 @@ class NumberFormats:
     """Format numbers as the styles of a workbook show them.
 
     A style's kind is `date`, `time`, `datetime`, `elapsed`, `percent`, `zeros 5` for that many digits at least,
-    `before €` or `after €` for amounts of money, or empty.
+    `before €` or `after kg` for a currency or a unit, or empty.
 
     Args:
         codes: The workbook's own format codes by their numbers.
@@ -120,10 +123,14 @@ class NumberFormats:
 
 
 def format_plain_number(value: float) -> str:
-    """Return a number with at most 15 significant digits, which hides binary rounding errors."""
+    """Return a number with at most 15 significant digits, which hides binary rounding errors.
+
+    Whole numbers are shown with all digits, because they may be names.
+    """
+    max_exact = 2**53
     if not isfinite(value):
         return str(value)
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15g}"
+    return str(int(value)) if value == int(value) and abs(value) <= max_exact else f"{value:.15g}"
 
 
 def _classify_format(code: str) -> str:
@@ -131,11 +138,11 @@ def _classify_format(code: str) -> str:
 
     It depends on the letters of its first section outside quotes.
     """
-    first = code[:500].split(";", maxsplit=1)[0]
+    first = GENERAL_FORMAT.sub("0", code[:500].split(";", maxsplit=1)[0])
     bare = QUOTED_FORMAT.sub("", first).lower()
     if "[" in bare:
         return "elapsed"
-    if "general" in bare or bare.strip() in ("", "@"):
+    if bare.strip() in ("", "@"):
         return ""
     bare = bare.replace("am/pm", "h").replace("a/p", "h")
     timed = "h" in bare or "s" in bare
@@ -146,12 +153,14 @@ def _classify_format(code: str) -> str:
 
 
 def _classify_amount(code: str, bare: str) -> str:
-    """Return the kind of a number's format: leading zeros, or a currency and its side."""
+    """Return the kind of a number's format: leading zeros, or a currency or a unit and its side."""
     if ZERO_PADDING.fullmatch(bare):
         return f"zeros {len(bare)}"
-    currency = CURRENCY_FORMAT.search(code)
+    # Commas after the digits show thousands or millions: their unit is not that of the whole number.
+    has_unit = any(placeholder in bare for placeholder in "0#?") and not SCALING_COMMAS.search(bare)
+    currency = CURRENCY_FORMAT.search(code) or (UNIT_FORMAT.search(code) if has_unit else None)
     if currency is None:
         return ""
-    sign = (currency[1] or currency[2]).strip()
+    sign = (currency[1] or currency[2] or "").strip()
     is_before = not any(placeholder in code[: currency.start()] for placeholder in "0#?")
     return f"{'before' if is_before else 'after'} {sign}" if sign else ""
