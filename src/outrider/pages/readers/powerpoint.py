@@ -3,11 +3,14 @@
 ISO/IEC 29500-1 part 19.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.ooxml.chart import read_chart
+from outrider.pages.readers.ooxml.diagram import render_diagram
+from outrider.pages.readers.ooxml.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.package import Package
 from outrider.pages.readers.ooxml.slide_text import render_line, render_title, write_paragraphs
 from outrider.pages.readers.parsing.draft import DocumentDraft, spread_spans
@@ -78,7 +81,7 @@ class SlideWriter:
     def write(self) -> str:
         """Write the slide; return its title."""
         tree = self.root.find("p:cSld", "p:spTree") or XmlElement("")
-        shapes = _list_shapes(tree)
+        shapes = list(iter_shapes(tree, self.draft))
         title_shapes = [shape for shape in shapes if _get_placeholder(shape) in ("title", "ctrTitle")]
         titles = [render_title(shape.find("p:txBody"), self.draft, self.relations) for shape in title_shapes]
         title = next(filter(None, titles), "")
@@ -117,8 +120,10 @@ class SlideWriter:
                 self.draft.add_table(rows)
         for reference in frame.iter_descendants("dgm:relIds"):
             relation = self.relations.get(reference.get("r:dm"))
-            for point in self.package.parse_part(relation.target).iter_descendants("dgm:t") if relation else ():
-                self.draft.add_item(0, render_line(point, self.draft, self.relations))
+            if relation:
+                self.draft.add_block(render_diagram(self.package.parse_part(relation.target), self.draft))
+        for reference in frame.iter_outermost("p:oleObj"):
+            write_embedded_workbook(self.package, self.relations.get(reference.get("r:id")), self.draft)
 
     def _build_table(self, table: XmlElement) -> list[list[str]]:
         """Return a table's rows; cells that span columns or rows are repeated in each."""
@@ -141,7 +146,7 @@ class SlideWriter:
         part = self.package.find_part(self.part, "notesSlide")
         tree = self.package.parse_part(part).find("p:cSld", "p:spTree")
         lines: list[str] = []
-        for shape in _list_shapes(tree) if tree else ():
+        for shape in iter_shapes(tree, self.draft) if tree else ():
             if _get_placeholder(shape) == "body" and (body := shape.find("p:txBody")):
                 relations = self.package.get_relationships(part or "")
                 paragraphs = (XmlElement("", {}, [paragraph]) for paragraph in body.iter_named("a:p"))
@@ -150,10 +155,19 @@ class SlideWriter:
             self.draft.add_quote("Notes: " + "\n".join(filter(None, lines)))
 
 
-def _list_shapes(tree: XmlElement) -> list[XmlElement]:
-    """Return the shapes in reading order, which is that of the file; groups are flattened."""
-    shapes = tree.iter_outermost("p:sp", "p:pic", "p:graphicFrame", "p:cxnSp")
-    return [shape for shape in shapes if shape.name != "p:cxnSp"]  # connectors have no text
+def iter_shapes(tree: XmlElement, draft: DocumentDraft) -> Iterator[XmlElement]:
+    """Yield the shapes in reading order, which is that of the file; groups are flattened.
+
+    Hidden shapes are left out and counted. Connectors have no text.
+    """
+    for shape in tree.iter_outermost("p:sp", "p:pic", "p:graphicFrame", "p:cxnSp", "p:grpSp"):
+        properties = next(shape.iter_descendants("p:cNvPr"), XmlElement(""))
+        if properties.get("hidden") not in ("", *FALSE_VALUES):
+            draft.hidden_count += 1
+        elif shape.name == "p:grpSp":
+            yield from iter_shapes(shape, draft)
+        elif shape.name != "p:cxnSp":
+            yield shape
 
 
 def _get_placeholder(shape: XmlElement) -> str | None:

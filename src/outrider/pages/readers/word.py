@@ -12,6 +12,8 @@ from operator import itemgetter
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.ooxml.chart import read_chart
+from outrider.pages.readers.ooxml.diagram import render_diagram
+from outrider.pages.readers.ooxml.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.package import Package
 from outrider.pages.readers.ooxml.runs import WordRunBuilder
 from outrider.pages.readers.ooxml.styles import (
@@ -221,7 +223,7 @@ class WordWriter:
         return [text for text in texts if text]
 
     def _describe_drawing(self, drawing: XmlElement) -> str:
-        """Return a drawing's description; write a chart's numbers as a table instead."""
+        """Return a drawing's description; write a chart's numbers, a workbook or a diagram instead."""
         for reference in drawing.iter_descendants("c:chart"):
             relation = self.run_builder.relations.get(reference.get("r:id"))
             title, rows = read_chart(self.package.parse_part(relation.target)) if relation else ("", [])
@@ -229,6 +231,13 @@ class WordWriter:
                 self.draft.add_block(f"Chart: {title or 'untitled'}")
                 self.draft.add_table(rows)
                 return ""
+        for reference in drawing.iter_descendants("o:OLEObject"):
+            relation = self.run_builder.relations.get(reference.get("r:id"))
+            if write_embedded_workbook(self.package, relation, self.draft):
+                return ""
+        for reference in drawing.iter_descendants("dgm:relIds"):
+            if relation := self.run_builder.relations.get(reference.get("r:dm")):
+                self.draft.add_block(render_diagram(self.package.parse_part(relation.target), self.draft))
         descriptions = [
             *(shape.get("descr") or shape.get("title") for shape in drawing.iter_descendants("wp:docPr")),
             *(shape.get("alt") for shape in drawing.iter_descendants("v:shape")),

@@ -3,12 +3,18 @@
 import pytest
 
 from support.documents.office_files import (
+    DIAGRAM_NAMESPACE,
     OOXML_NAMESPACES,
+    build_diagram,
     build_pptx,
     build_relationships,
     build_shape,
     build_slide,
+    build_worksheet,
+    build_xlsx,
+    build_zip,
     read_document,
+    unpack_zip,
 )
 
 CELL = "<a:tc {0}><a:txBody><a:p><a:r><a:t>{1}</a:t></a:r></a:p></a:txBody></a:tc>"
@@ -107,3 +113,31 @@ def test_a_formula_alone_in_its_paragraph_is_read():
     paragraph = f'<a:p><d:m xmlns:d="{drawn}" xmlns:m="{written}">{formula}</d:m></a:p>'
     body = f"<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody>{paragraph}</p:txBody></p:sp>"
     assert read_document(build_pptx(build_slide(body))).markdown == "--- slide 1 of 1 ---\n\n$$E=m$$"
+
+
+def test_a_diagram_is_nested_as_its_points_are_connected():
+    parts = {
+        "ppt/slides/_rels/0.xml.rels": build_relationships(("d", "diagramData", "../data.xml")),
+        "ppt/data.xml": build_diagram("Harbour", "Light", "Lamp"),
+    }
+    frame = build_frame(f'<dgm:relIds {DIAGRAM_NAMESPACE} r:dm="d"/>')
+    document = read_document(build_pptx(build_slide(frame), parts=parts))
+    assert document.markdown.endswith("- Harbour\n    - Light\n        - Lamp")
+
+
+def test_an_embedded_workbook_shows_its_sheet():
+    workbook = build_xlsx({"Tides": build_worksheet(["Light", "Height"], ["Wend", 41])})
+    links = build_relationships(("e", "package", "../book.xlsx"))
+    show = build_pptx(build_slide(build_frame('<p:oleObj r:id="e"/>')), parts={"ppt/slides/_rels/0.xml.rels": links})
+    document = read_document(build_zip(unpack_zip(show) | {"ppt/book.xlsx": workbook}))
+    assert document.tables == [[["Light", "Height"], ["Wend", "41"]]]
+
+
+def test_hidden_shapes_and_groups_are_left_out_and_counted():
+    hidden = build_shape("obey me").replace("<p:nvSpPr>", '<p:nvSpPr><p:cNvPr hidden="1"/>')
+    properties = '<p:nvGrpSpPr><p:cNvPr hidden="{}"/></p:nvGrpSpPr>'
+    groups = (
+        f"<p:grpSp>{properties.format(flag)}{build_shape(text)}</p:grpSp>" for flag, text in ((1, "me"), (0, "x"))
+    )
+    document = read_document(build_pptx(build_slide(hidden, *groups)))
+    assert (document.markdown, document.metadata["hidden"]) == ("--- slide 1 of 1 ---\n\nx", 2)

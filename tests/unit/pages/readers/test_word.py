@@ -2,7 +2,19 @@
 
 import pytest
 
-from support.documents.office_files import build_docx, build_list_item, build_paragraph, build_table_row, read_document
+from support.documents.office_files import (
+    DIAGRAM_NAMESPACE,
+    build_diagram,
+    build_docx,
+    build_list_item,
+    build_paragraph,
+    build_table_row,
+    build_worksheet,
+    build_xlsx,
+    build_zip,
+    read_document,
+    unpack_zip,
+)
 
 SPAN = '<w:gridSpan w:val="2"/>|'
 BEGIN, GO_ON = '<w:vMerge w:val="restart"/>|', "<w:vMerge/>|"
@@ -257,3 +269,37 @@ def test_styles_of_characters_and_paragraphs_may_hide_and_emphasize():
     ) + build_paragraph("obey me, too", "Secret")
     document = read_document(build_docx(body, styles=styles))
     assert (document.markdown, document.metadata["hidden"]) == ("The **old** light", 2)
+
+
+def test_a_diagram_is_a_list():
+    drawing = f'<w:r><w:drawing><dgm:relIds {DIAGRAM_NAMESPACE} r:dm="d"/></w:drawing></w:r>'
+    body = build_docx(build_paragraph(drawing), (("d", "diagramData", "diagramData.xml"),))
+    parts = unpack_zip(body) | {"word/diagramData.xml": build_diagram("Keel", "Deck", "Mast").encode()}
+    assert read_document(build_zip(parts)).markdown == "- Keel\n    - Deck\n        - Mast"
+
+
+def test_an_embedded_workbook_shows_its_sheet():
+    workbook = build_xlsx(
+        {"Secret": build_worksheet(["x"]), "Tides": build_worksheet(["Light", "Height"], ["Wend", 41])}
+    )
+    views = b'<bookViews><workbookView activeTab="1"/></bookViews><sheets>'
+    inside = unpack_zip(workbook)
+    inside["xl/workbook.xml"] = inside["xl/workbook.xml"].replace(b"<sheets>", views)
+    office = 'xmlns:o="urn:schemas-microsoft-com:office:office"'
+    run = f'<w:r><w:object><o:OLEObject {office} ProgID="Excel.Sheet.12" r:id="e"/></w:object></w:r>'
+    body = build_docx(build_paragraph("Tides:") + build_paragraph(run), (("e", "package", "book.xlsx"),))
+    for content, shown in (
+        (build_zip(inside), "Tides:\n\n| Light | Height |\n| --- | --- |\n| Wend | 41 |"),
+        (b"damaged", "Tides:"),
+    ):
+        assert read_document(build_zip(unpack_zip(body) | {"word/book.xlsx": content})).markdown == shown
+
+
+def test_embedded_workbooks_are_read_within_bounds():
+    tall = build_xlsx({"S": build_worksheet(*[["Wend", number] for number in range(400)])})
+    office = 'xmlns:o="urn:schemas-microsoft-com:office:office"'
+    run = f'<w:r><w:object><o:OLEObject {office} r:id="e"/></w:object></w:r>'
+    body = build_docx(build_paragraph(run) * 100 + build_paragraph("end"), (("e", "package", "book.xlsx"),))
+    markdown = read_document(build_zip(unpack_zip(body) | {"word/book.xlsx": tall})).markdown
+    assert markdown.endswith("end")
+    assert markdown.count("| Wend | 399 |") == 10

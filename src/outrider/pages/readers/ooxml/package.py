@@ -39,6 +39,7 @@ class Package:
         self.kind = kind
         self.archive = ZipArchive(source, kind)
         self.budget = ElementBudget(source.max_tags * ELEMENTS_PER_TAG)
+        self.embedded_left = 10  # workbooks inside the document to read at most
         self._relations: dict[str, dict[str, Relationship]] = {}
 
     @cached_property
