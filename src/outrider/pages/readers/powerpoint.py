@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.chart import read_chart
 from outrider.pages.readers.ooxml.diagram import render_diagram
-from outrider.pages.readers.ooxml.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.package import Package
 from outrider.pages.readers.ooxml.slide_text import render_line, render_title, write_paragraphs
 from outrider.pages.readers.parsing.draft import DocumentDraft, spread_spans

@@ -11,9 +11,9 @@ from operator import itemgetter
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
+from outrider.pages.readers.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.chart import read_chart
 from outrider.pages.readers.ooxml.diagram import render_diagram
-from outrider.pages.readers.ooxml.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.package import Package
 from outrider.pages.readers.ooxml.runs import WordRunBuilder
 from outrider.pages.readers.ooxml.styles import (
