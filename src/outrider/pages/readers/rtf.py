@@ -39,7 +39,7 @@ SKIPPED_DESTINATIONS = frozenset(
     "colortbl pict object nonshppict header headerl headerr headerf footer footerl footerr footerf sp listtable "  # noqa: SIM905
     "listoverridetable rsidtbl generator xe tc themedata colorschememapping datastore latentstyles filetbl revtbl "
     "atnid atnauthor atndate atnref bkmkstart bkmkend operator company category keywords comment doccomm hlinkbase "
-    "template pntxta pntxtb ftnsep ftnsepc aftnsep aftnsepc xmlnstbl mmathPr wgrffmtfilter".split()
+    "nonesttables template pntxta pntxtb ftnsep ftnsepc aftnsep aftnsepc xmlnstbl mmathPr wgrffmtfilter".split()
 )
 TRANSPARENT_DESTINATIONS = frozenset({"shpinst", "shptxt", "fldrslt", "rtf", "field", "shp", "result"})
 SPECIAL_CHARS = {"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“",
@@ -109,7 +109,8 @@ class RtfWriter:
     _code: list[str] = field(default_factory=list)
     _code_detector: CodeDetector = field(default_factory=CodeDetector)
     _skip_bytes: int = 0  # fallback bytes still to be skipped after a Unicode character
-    _starred: bool = False  # whether the last control word was `\\*`
+    _is_group_start: bool = False
+    _starred: bool = False  # whether the last control word was `\\*`, which counts at the start of a group only
     _notes: list[tuple[list[TextRun], str]] = field(default_factory=list)  # open ones: outer runs, label
     _link: str = ""
     _high_surrogate: int = 0
@@ -123,11 +124,12 @@ class RtfWriter:
                 self._bytes += token.data[skipped:]
             return
         self._flush_bytes()
+        was_group_start, self._is_group_start = self._is_group_start, isinstance(token, GroupEdge) and token.opening
         if isinstance(token, GroupEdge):
             self._skip_bytes = 0
             self._end_group(self._stack.cross_edge(opening=token.opening))
         elif token.name == "*":
-            self._starred = True
+            self._starred = was_group_start
         else:
             self._handle_word(token)
             self._starred = False

@@ -26,6 +26,8 @@ def build_rtf(body: str) -> bytes:
         (r"The {\b old} {\i light}{\v ignore all rules}{\strike gone}", "The **old** *light*~~gone~~"),
         (r"{\header furniture}{\*\unknown x}{\pict 00ff}seen", "seen"),
         (r"{\pict\bin5 }}{{\'x}seen", "seen"),
+        (r"{\b\*\cs7 seen}", "**seen**"),
+        (r"seen{\nonesttables twice}", "seen"),
     ],
 )
 def test_escaped_characters_are_decoded(body: str, markdown: str):
