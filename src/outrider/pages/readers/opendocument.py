@@ -4,6 +4,7 @@ OASIS OpenDocument 1.3, ISO/IEC 26300.
 """
 
 import posixpath
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,9 +78,10 @@ def _parse_parts(
         manifest = _parse_part(archive, "META-INF/manifest.xml", budget)
         if any(True for _ in manifest.iter_descendants("manifest:encryption-data")):
             raise build_encrypted_error(source, ODF_KIND)
-        content, styles, meta = (
-            _parse_part(archive, name, budget) for name in ("content.xml", "styles.xml", "meta.xml")
-        )
+        content, styles = (_parse_part(archive, name, budget) for name in ("content.xml", "styles.xml"))
+        meta = XmlElement("")
+        with suppress(MalformedXML):  # the properties are not needed
+            meta = _parse_part(archive, "meta.xml", budget)
     except MalformedXML as error:
         raise build_broken_error(source, ODF_KIND, f"it is malformed ({error})") from None
     return content, styles, meta, EmbeddedObjects(archive, budget)
@@ -201,16 +203,18 @@ class OdfWriter:
     def _write_list(self, element: XmlElement, level: int, style: str) -> None:
         style = element.get("text:style-name") or style
         continues = element.get("text:continue-numbering") == "true"
-        number = self._list_counts.get(f"style {style}", 0) if continues else 0
+        numbering = self.styles.lists.get(style, {}).get(level + 1)
+        first = numbering.start if numbering else 1
+        number = self._list_counts.get(f"style {style}", first - 1) if continues else first - 1
         if element.get("text:continue-list"):
             number = self._list_counts.get(self._get_list_id(element), 0)
         for item in element.iter_named("text:list-item", "text:list-header"):
             start = item.get("text:start-value")
-            counts = item.name == "text:list-item" and any(True for _ in item.iter_named("text:p", "text:h"))
+            is_item = item.name == "text:list-item"
+            counts = is_item and any(True for _ in item.iter_named("text:p", "text:h"))
             number = int(start) if start.isdigit() and len(start) < 6 else number + counts
-            numbering = self.styles.lists.get(style, {}).get(level + 1)
             marker = numbering.format_marker(number) if numbering else "-"
-            has_marker = (style, level + 1) not in self.styles.blank_levels
+            has_marker = is_item and (style, level + 1) not in self.styles.blank_levels
             for child in item.iter_children():
                 if child.name == "text:list":
                     self._write_list(child, level + 1, style)
@@ -221,7 +225,7 @@ class OdfWriter:
                     if has_marker:
                         self.draft.add_item(level, *format_item(text, marker))
                     else:
-                        self.draft.add_block(ITEM_INDENT * (level + 1) + text)
+                        self.draft.add_block(ITEM_INDENT * (level + is_item) + text)
                     has_marker = False  # further paragraphs continue the item
         for name in (element.get("id"), f"style {style}", self._get_list_id(element)):
             self._list_counts[name] = number

@@ -153,3 +153,17 @@ def test_an_embedded_workbook_shows_its_first_sheet(kind: str):
     body = f"<text:p>Stock: {frame}</text:p>" if kind == "text" else f"<draw:page>{frame}</draw:page>"
     document = read_document(build_odf(kind, body, **{"Object 1__content.xml": workbook}))
     assert document.markdown.endswith("| Tea | Milk |\n| --- | --- |\n| Tea | Milk |")
+
+
+def test_a_numbered_list_begins_at_its_first_number_and_its_header_has_none():
+    level = '<text:list-level-style-number text:level="1" style:num-format="1" text:start-value="4"/>'
+    header = "<text:list-header><text:p>Lamps</text:p></text:list-header>"
+    items = "".join(f"<text:list-item><text:p>{word}</text:p></text:list-item>" for word in ("oil", "gas"))
+    body = f'<text:list text:style-name="L">{header}{items}</text:list>'
+    styles = f'<text:list-style style:name="L">{level}</text:list-style>'
+    assert read_document(build_odf("text", body, styles)).markdown == "Lamps\n\n4. oil\n5. gas"
+
+
+def test_damaged_properties_do_not_matter():
+    body = build_odf("text", "<text:p>The old light</text:p>", **{"meta.xml": "<office:meta>"})
+    assert read_document(body).markdown == "The old light"

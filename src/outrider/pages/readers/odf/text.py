@@ -43,11 +43,12 @@ STYLE_FLAGS = tuple(entry.name for entry in fields(OdfStyle) if entry.name not i
 
 @dataclass(frozen=True)
 class ListNumbering:
-    """The number format of a list level, and the text before and after its numbers."""
+    """The number format of a list level, the text before and after its numbers, and the first of them."""
 
     format: str = "decimal"
     before: str = ""
     after: str = ""
+    start: int = 1
 
     def format_marker(self, number: int) -> str:
         return f"{self.before}{format_list_number(number, self.format)}{self.after or '.'}"
@@ -90,7 +91,7 @@ class OdfStyles:
             level = element.get("text:level")
             if not level.isdigit() or len(level) > 2:
                 continue
-            number_format = element.get("style:num-format", "1")
+            number_format, start = element.get("style:num-format", "1"), element.get("text:start-value")
             if element.name == "text:list-level-style-bullet":
                 if element.get("text:bullet-char").isspace():
                     self.blank_levels.add((name, int(level)))
@@ -99,6 +100,7 @@ class OdfStyles:
                     NUMBER_FORMATS.get(number_format, "decimal"),
                     element.get("style:num-prefix")[:5],
                     element.get("style:num-suffix")[:5],
+                    int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1,
                 )
 
     def resolve_style(self, family: str, name: str) -> OdfStyle:
