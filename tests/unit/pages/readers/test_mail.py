@@ -1,5 +1,6 @@
 """E-mail messages and mailboxes: headers, text and attachments."""
 
+import base64
 from email.message import EmailMessage
 
 from hypothesis import given
@@ -132,3 +133,9 @@ def test_an_attachment_only_outlook_can_unpack_is_reported_with_a_remedy():
     mail.set_content("See the file.")
     mail.add_attachment(b"\x78\x9f\x3e\x22", maintype="application", subtype="ms-tnef", filename="winmail.dat")
     assert "ask for the message as HTML or plain text" in read_document(mail.as_bytes()).markdown
+
+
+def test_a_message_that_was_encoded_as_a_whole_is_read():
+    inner = base64.encodebytes(b"Subject: Tide\n\nIt comes in twice a day.").decode()
+    outer = f"From: a@e.org\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n{inner}"
+    assert "## Tide\n\nIt comes in twice a day." in read_document(outer.encode(), "x.eml").markdown

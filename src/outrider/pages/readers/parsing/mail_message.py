@@ -51,8 +51,13 @@ class _BoundedHeaders(Compat32):
         return name, value[:max_chars]
 
 
-def parse_mail(body: bytes) -> MailMessage:
-    """Parse a message within the bounds; `is_cut` says whether it was cut."""
+def parse_mail(body: bytes, depth: int = 0) -> MailMessage:
+    """Parse a message within the bounds; `is_cut` says whether it was cut.
+
+    Args:
+        body: The message.
+        depth: The number of messages around it.
+    """
     max_bytes, max_lines = 10_000_000, 200_000  # the parser takes up to 250 bytes for each line
     max_parts = 2_000
     max_multiparts = 40  # the parser's time grows with their depth
@@ -62,7 +67,7 @@ def parse_mail(body: bytes) -> MailMessage:
         _find_nth_match(LINE_BREAK, body, max_lines),
         max_bytes,
     )
-    mail = _build_mail(BytesParser(policy=_BoundedHeaders()).parsebytes(body[:end]), 0)
+    mail = _build_mail(BytesParser(policy=_BoundedHeaders()).parsebytes(body[:end]), depth)
     mail.is_cut = end < len(body)
     return mail
 
@@ -92,7 +97,9 @@ def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
     kind, name = part.get_content_type(), read_filename(part)
     inner = part.get_payload()
     if kind == "message/rfc822" and isinstance(inner, list) and depth < 3:
-        mail.forwarded += [_build_mail(message, depth + 1) for message in inner if isinstance(message, Message)]
+        encoding = str(part.get("Content-Transfer-Encoding")).strip().lower()
+        messages = (message for message in inner if isinstance(message, Message))
+        mail.forwarded += [_parse_forwarded(message, encoding, depth + 1) for message in messages]
         return
     body = None
     with suppress(ValueError, LookupError, AssertionError, TypeError):  # a broken transfer encoding
@@ -115,6 +122,18 @@ def _add_part(mail: MailMessage, part: Message, depth: int) -> None:
         mail.attachments.append(
             {"name": name or "(unnamed)", "content_type": to_single_line(kind, 100), "size": len(body)}
         )
+
+
+def _parse_forwarded(message: Message, encoding: str, depth: int) -> MailMessage:
+    """Return a message inside another one.
+
+    Some programs encode it as a whole, although RFC 2046 section 5.2.1 forbids it.
+    """
+    if encoding in ("base64", "quoted-printable") and not message.keys():
+        message["Content-Transfer-Encoding"] = encoding
+        body = message.get_payload(decode=True)
+        return parse_mail(body if isinstance(body, bytes) else b"", depth)
+    return _build_mail(message, depth)
 
 
 def _decode_text(part: Message, body: bytes) -> str:
