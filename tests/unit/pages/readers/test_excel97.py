@@ -192,3 +192,12 @@ def test_a_workbook_of_excel_2_to_4_is_refused_by_name(kind: int, size: int):
             build_record(kind, struct.pack("<3H", 0, 16, 0)[:size]) + build_number(0, 1.5) + build_record(0x0A)
         )
     assert (caught.value.code, "save it as .xlsx" in caught.value.hint) == ("unreadable_type", True)
+
+
+@pytest.mark.parametrize("stated", [0, 2, 3, 2_000_000_000])
+def test_a_workbook_may_state_more_texts_than_it_holds(stated: int):
+    texts = b"".join(struct.pack("<HB", len(text), 0) + text for text in (b"Wend", b"Tern"))
+    shared = build_record(0xFC, struct.pack("<II", 2, stated) + texts)
+    cells = b"".join(build_record(0xFD, struct.pack("<HHHL", at, 0, 0, at)) for at in range(min(2, stated)))
+    shown = "Wend\n\nTern" if stated else ""
+    assert read_document(build_records(cells, more=shared), "a.xls").markdown == f"## A\n\n{shown}".strip()

@@ -126,6 +126,22 @@ class XlrdBook(Book):
             is_skipped = self._linked_cells > max_linked_cells
         return (ignored_kind if is_skipped else kind), size, data
 
+    def handle_sst(self, data: bytes) -> None:
+        """Load the shared texts; some programs state more of them than there are, which xlrd refuses."""
+        stated, position = struct.unpack_from("<i", data, 4)[0], self._position
+        low, high = 1, max(1, min(stated, len(self.mem or b"") // 3))  # a text takes three bytes at least
+        number = high
+        while True:  # find the largest number for which there are texts
+            self._position = position
+            try:
+                super().handle_sst(data[:4] + struct.pack("<i", number) + data[8:])
+                low = number
+            except (AssertionError, IndexError, struct.error):
+                high = number - 1
+            if low >= high:
+                return
+            number = (low + high + 1) // 2
+
     def handle_filepass(self, data: bytes) -> None:  # noqa: ARG002 - as the library calls it
         raise EncryptedWorkbookError
 
