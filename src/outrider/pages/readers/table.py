@@ -27,9 +27,12 @@ def read_table(source: ReaderInput) -> Document:
     rows, widths, more = _read_rows(text, separator)
     if source.is_cut:
         more += source.body.count(b"\n") - source.text.count("\n")
-    start = _find_header(widths)
+    start = _find_header(rows, widths)
     preamble, rows, widths = rows[:start], rows[start:], widths[start:]
     width = widths[0] if widths else 0
+    for number, row in enumerate(rows):
+        if widths[number] > width and not any(cell.strip() for cell in row[width:]):  # separators at the end
+            rows[number], widths[number] = row[:width], width
     # Prose with commas has rows of many widths.
     is_even = 10 * widths.count(width) >= 7 * len(rows)
     if len(rows) < min_fields or width < min_fields or not is_even:
@@ -52,7 +55,7 @@ def _detect_separator(text: str) -> str:
 
     def score_separator(separator: str) -> tuple[int, int]:
         try:
-            counts = [len(row) for row in read_csv(sample, separator) if row]
+            counts = [len(row) for row in read_csv(sample, separator, skips_spaces=True) if row]
         except csv.Error:
             return 0, 0
         first = counts[0] if counts else 1
@@ -64,7 +67,7 @@ def _detect_separator(text: str) -> str:
 def _read_rows(text: str, separator: str) -> tuple[list[list[str]], list[int], int]:
     """Return the first non-empty rows to show, their widths, and how many follow."""
     max_rows = 5_000
-    reader = (row for row in read_csv(text, separator) if any(cell.strip() for cell in row))
+    reader = (row for row in read_csv(text, separator, skips_spaces=True) if any(cell.strip() for cell in row))
     rows: list[list[str]] = []
     widths: list[int] = []
     try:
@@ -76,15 +79,16 @@ def _read_rows(text: str, separator: str) -> tuple[list[list[str]], list[int], i
         return [], [], 0
 
 
-def _find_header(widths: list[int]) -> int:
+def _find_header(rows: list[list[str]], widths: list[int]) -> int:
     """Return the number of caption lines before the table's header.
 
-    The widths of the rows decide.
+    The widths of the rows decide, or a single cell in each of the first rows of a table of three columns or more.
     """
-    max_preamble_rows = 20
+    max_preamble_rows, min_columns = 20, 3
     width = Counter(widths).most_common(1)[0][0] if widths else 0
     if not widths or widths[0] * 2 > width:
-        return 0
+        filled = (sum(bool(cell.strip()) for cell in row) for row in rows[:max_preamble_rows])
+        return next((at for at, count in enumerate(filled) if count > 1), 0) if width >= min_columns else 0
     return next((at for at, each in enumerate(widths[:max_preamble_rows]) if each >= width), 0)
 
 

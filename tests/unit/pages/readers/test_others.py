@@ -80,11 +80,19 @@ def test_rolling_captions_are_merged_and_name_their_speaker():
         (b"sep=|\na|b\n1|2\n", [["a", "b"], ["1", "2"]]),
         (b'name,said\nIda,"one, ""two""\nthree"\n', [["name", "said"], ["Ida", 'one, "two" three']]),
         ("\ufeffa\tb\r\n1\t2\r\n".encode("utf-16"), [["a", "b"], ["1", "2"]]),
+        (b"a,b,c\n1,2,3,\n4,5,6,,\n7,,\n", [["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"], ["7", "", ""]]),
+        (b'a, b\n1, "x, y"\n2, z\n', [["a", "b"], ["1", "x, y"], ["2", "z"]]),
         (b"a,b\n1,2\n\n3\n4,5\n6,7\n", [["a", "b"], ["1", "2"], ["3"], ["4", "5"], ["6", "7"]]),
     ],
 )
 def test_the_separator_of_a_table_is_detected(body: bytes, rows: list[list[str]]):
     assert read_document(body, "x.csv").tables == [rows]
+
+
+def test_single_cells_above_the_header_are_titles():
+    document = read_document(b"Tides,,\n,,\nLight,Height,Year\nWend,41,1871\n", "x.csv")
+    assert document.markdown == "Tides\n\n| Light | Height | Year |\n| --- | --- | --- |\n| Wend | 41 | 1871 |"
+    assert read_document(b",height\nWend,41\n", "x.csv").tables == [[["", "height"], ["Wend", "41"]]]
 
 
 def test_a_cell_may_be_longer_than_pythons_limit():
