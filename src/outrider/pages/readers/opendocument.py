@@ -170,7 +170,7 @@ class OdfWriter:
             self._write_list(element, 0, "")
         elif element.name == "table:table":
             self._end_code()
-            sheet = read_table(element, "", self.run_builder.flatten_text)
+            sheet = read_table(element, "", self.run_builder.flatten_cell)
             sheet.fill_merged()
             # Unlike in a sheet, gaps do not separate tables here.
             columns = sorted({column for row in sheet.rows.values() for column in row})

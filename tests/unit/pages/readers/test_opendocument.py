@@ -167,3 +167,25 @@ def test_a_numbered_list_begins_at_its_first_number_and_its_header_has_none():
 def test_damaged_properties_do_not_matter():
     body = build_odf("text", "<text:p>The old light</text:p>", **{"meta.xml": "<office:meta>"})
     assert read_document(body).markdown == "The old light"
+
+
+def test_lists_and_tables_in_a_cell_are_separated():
+    def build_table(*cells: str) -> str:
+        made = "".join(f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+        return f"<table:table><table:table-row>{made}</table:table-row></table:table>"
+
+    items = "".join(f"<text:list-item><text:p>{word}</text:p></text:list-item>" for word in ("oil", "gas"))
+    lists = f'<text:p>Lamps</text:p><text:list text:style-name="L">{items}</text:list><text:list>{items}</text:list>'
+    level = '<text:list-level-style-number text:level="1" style:num-format="1" text:start-value="2"/>'
+    inner = build_table("<text:p>a</text:p>", build_table("<text:p>b</text:p>", "<text:p>c</text:p>"))
+    body = build_table(lists, inner)
+    document = read_document(build_odf("text", body, f'<text:list-style style:name="L">{level}</text:list-style>'))
+    assert document.tables == [[["Lamps 2. oil 3. gas • oil • gas", "a, b, c"]]]
+
+
+def test_tables_in_tables_take_no_time():
+    inner = "<text:p>x</text:p>"
+    for _ in range(38):
+        cell = f"<table:table-cell>{inner}</table:table-cell>"
+        inner = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"
+    assert read_document(build_odf("text", inner)).markdown == "x"

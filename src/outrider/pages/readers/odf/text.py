@@ -1,6 +1,6 @@
 """Read OpenDocument paragraphs: spans, links, notes and styles (OASIS OpenDocument 1.3 part 3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 
 from outrider.pages.readers.odf.objects import read_chart, render_latex
@@ -180,6 +180,28 @@ class OdfRunBuilder:
         blocks = element.iter_outermost("text:p", "text:h", "office:annotation", "draw:object")
         texts = (render_inline(self.build_runs(block)) for block in blocks if block.name in ("text:p", "text:h"))
         return " ".join(" ".join(text.split()) for text in texts if text)
+
+    def flatten_cell(self, cell: XmlElement) -> str:
+        """Return the text of a cell as one line: items with their markers, and the rows of a table in it."""
+        return " ".join(filter(None, self._iter_cell_texts(cell, "", 0)))
+
+    def _iter_cell_texts(self, element: XmlElement, style: str, level: int) -> Iterator[str]:
+        style = element.get("text:style-name") or style
+        numbering = self.styles.lists.get(style, {}).get(level)
+        number = numbering.start - 1 if numbering else 0
+        for child in element.iter_children():
+            if child.name in ("text:p", "text:h"):
+                yield " ".join(render_inline(self.build_runs(child)).split())
+            elif child.name == "text:list-item":
+                number += 1
+                marker = numbering.format_marker(number) if numbering else "•"
+                text = " ".join(filter(None, self._iter_cell_texts(child, style, level)))
+                yield f"{marker} {text}" if text else ""
+            elif child.name == "table:table":
+                rows = (row.iter_named("table:table-cell") for row in child.iter_outermost("table:table-row"))
+                yield "; ".join(", ".join(filter(None, map(self.flatten_cell, cells))) for cells in rows)
+            elif child.name not in ("office:annotation", "draw:object"):
+                yield from self._iter_cell_texts(child, style, level + (child.name == "text:list"))
 
     def _visit_children(self, element: XmlElement, style: TextRun, *, hidden: bool) -> None:
         for child in element.children:
