@@ -50,7 +50,7 @@ def test_styles_based_on_the_title_do_not_become_headings():
 
 
 def test_an_item_without_a_marker_continues_in_the_one_before():
-    level = '<w:lvl w:ilvl="0"><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
+    level = '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
     numbering = "".join(
         f'<w:abstractNum w:abstractNumId="{at}">{level.format(way, text)}</w:abstractNum>'
         for at, way, text in ((1, "decimal", "%1."), (2, "bullet", " "))

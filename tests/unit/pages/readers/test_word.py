@@ -303,3 +303,21 @@ def test_embedded_workbooks_are_read_within_bounds():
     markdown = read_document(build_zip(unpack_zip(body) | {"word/book.xlsx": tall})).markdown
     assert markdown.endswith("end")
     assert markdown.count("| Wend | 399 |") == 10
+
+
+def test_a_link_may_lead_to_a_place_on_its_page():
+    body = build_paragraph(f'<w:hyperlink r:id="l" w:anchor="tides">{build_run("here")}</w:hyperlink>')
+    document = read_document(build_docx(body, (("l", "hyperlink", "https://a.example/x"),)))
+    assert document.markdown == "[here](https://a.example/x#tides)"
+
+
+def test_an_item_is_nested_in_the_item_before_it_or_not_at_all():
+    items = (("one", 0), ("deep", 2), ("deep, too", 2), ("less", 1))
+    body = "".join(build_list_item(text, 2, level) for text, level in items)
+    body += build_paragraph("text") + build_list_item("alone", 2, 1) + build_list_item("below", 2, 2)
+    levels = "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in range(3))
+    numbering = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>'
+    numbering += '<w:num w:numId="2"><w:abstractNumId w:val="0"/></w:num>'
+    assert read_document(build_docx(body, numbering=numbering)).markdown == (
+        "- one\n    - deep\n    - deep, too\n    - less\n\ntext\n\n- alone\n    - below"
+    )

@@ -99,8 +99,11 @@ class WordRunBuilder:
     def _find_link(self, element: XmlElement) -> str:
         """Return the URL of a hyperlink or a simple field; empty for other elements."""
         if element.name == "w:hyperlink":
-            relation = self.relations.get(element.get("r:id"))
-            return self.draft.resolve_link(relation.target, element.text) if relation and relation.external else ""
+            relation, anchor = self.relations.get(element.get("r:id")), element.get("w:anchor")
+            if relation is None or not relation.external:
+                return ""
+            place = f"#{anchor}" if anchor and "#" not in relation.target else ""
+            return self.draft.resolve_link(relation.target + place, element.text)
         return self._resolve_field_link(element.get("w:instr")) if element.name == "w:fldSimple" else ""
 
     def _visit_run(self, run: XmlElement, address: str) -> None:

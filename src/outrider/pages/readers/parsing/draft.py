@@ -147,6 +147,7 @@ class DocumentDraft:
     skipped_deep: int = 0
     _written_chars: int = 0
     _is_last_tight: bool = False
+    _open_levels: list[int] = field(default_factory=list)  # of the items that the next one may be nested in
 
     @property
     def is_full(self) -> bool:
@@ -167,6 +168,8 @@ class DocumentDraft:
             return
         text = text[: self.source.max_chars - self._written_chars]
         self._written_chars += len(text)
+        if not tight and not text.startswith(ITEM_INDENT):
+            self._open_levels.clear()
         self.blocks.append(("\n" if tight and self._is_last_tight else "\n\n") + text)
         self._is_last_tight = tight
 
@@ -178,10 +181,16 @@ class DocumentDraft:
             self.add_block("#" * min(6, max(1, level)) + " " + text[:max_heading_chars])
 
     def add_item(self, level: int, text: str, marker: str = "-") -> None:
-        """Add a list item; `level` 0 is the outermost."""
+        """Add a list item; `level` 0 is the outermost.
+
+        It is nested in the last item of a lower level, because Markdown takes text with more indentation for code.
+        """
         max_depth = 8
         if text.strip():
-            lead = ITEM_INDENT * min(max(0, level), max_depth)
+            while self._open_levels and self._open_levels[-1] >= level:
+                self._open_levels.pop()
+            lead = ITEM_INDENT * min(len(self._open_levels), max_depth)
+            self._open_levels.append(level)
             rest = "\n" + lead + " " * (len(marker) + 1)
             self.add_block(f"{lead}{marker} " + text.strip().replace("\n", rest), tight=True)
 
