@@ -5,11 +5,14 @@ numbers, notes, comments or formulas.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 
+from outrider.core.errors import OutriderError
 from outrider.pages.document import Document
+from outrider.pages.mime.sniff import detect_mime_type
 from outrider.pages.reader import DocumentReader, ReaderInput
 from outrider.pages.readers.embedded_workbook import write_embedded_workbook
 from outrider.pages.readers.ooxml.chart import read_chart
@@ -88,8 +91,8 @@ class WordWriter:
 
     def _iter_numbered_elements(self) -> Iterator[tuple[int, XmlElement]]:
         """Yield paragraphs with 0, and rows with the number of their table, until the document is full."""
-        table = 0
-        for element in self.package.iter_elements(self.package.main_part, "w:p", "w:tr", starts=("w:tbl",)):
+        names, table = ("w:p", "w:tr", "w:altChunk"), 0
+        for element in self.package.iter_elements(self.package.main_part, *names, starts=("w:tbl",)):
             if self.draft.is_full:
                 self.draft.is_cut = True
                 return
@@ -133,9 +136,29 @@ class WordWriter:
             self._write_table(_find_children(element, "w:tr"))
         elif element.name == "w:p":
             self._write_paragraph(element)
+        elif element.name == "w:altChunk":
+            self._write_imported(element)
         else:
             for child in element.iter_children():
                 self._write_block(child)
+
+    def _write_imported(self, element: XmlElement) -> None:
+        """Write a page or a text that the document takes in as it is opened (section 17.17.2.1)."""
+        relation, source = self.run_builder.relations.get(element.get("r:id")), self.package.source
+        self.package.embedded_left -= 1
+        if relation is None or relation.external or source.read_nested is None or self.package.embedded_left < 0:
+            return
+        body = self.package.archive.read(relation.target)
+        if not body or body.startswith(b"PK"):  # documents in documents may be nested without end
+            return
+        mime = detect_mime_type("", body, relation.target)
+        self._end_code()
+        with suppress(OutriderError):
+            document = source.read_nested(replace(source, body=body, content_type=mime, charset=None, main=False))
+            self.draft.add_block(document.markdown)
+            self.draft.tables += document.tables
+            for link in document.links:
+                self.draft.links.setdefault(link.url, link)
 
     def _write_paragraph(self, paragraph: XmlElement) -> None:
         properties = paragraph.find("w:pPr")

@@ -178,9 +178,9 @@ def test_lists_and_tables_in_a_cell_are_separated():
     lists = f'<text:p>Lamps</text:p><text:list text:style-name="L">{items}</text:list><text:list>{items}</text:list>'
     level = '<text:list-level-style-number text:level="1" style:num-format="1" text:start-value="2"/>'
     inner = build_table("<text:p>a</text:p>", build_table("<text:p>b</text:p>", "<text:p>c</text:p>"))
-    body = build_table(lists, inner)
+    body = build_table(lists, inner, f"<text:list>{items[: len(items) // 2]}</text:list>")
     document = read_document(build_odf("text", body, f'<text:list-style style:name="L">{level}</text:list-style>'))
-    assert document.tables == [[["Lamps 2. oil 3. gas • oil • gas", "a, b, c"]]]
+    assert document.tables == [[["Lamps 2. oil 3. gas • oil • gas", "a, b, c", "oil"]]]
 
 
 def test_tables_in_tables_take_no_time():

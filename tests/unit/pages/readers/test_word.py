@@ -2,6 +2,7 @@
 
 import pytest
 
+from outrider.pages.registry import read_nested
 from support.documents.office_files import (
     DIAGRAM_NAMESPACE,
     build_diagram,
@@ -321,3 +322,24 @@ def test_an_item_is_nested_in_the_item_before_it_or_not_at_all():
     assert read_document(build_docx(body, numbering=numbering)).markdown == (
         "- one\n    - deep\n    - deep, too\n    - less\n\ntext\n\n- alone\n    - below"
     )
+
+
+def test_a_page_that_the_document_takes_in_is_part_of_it():
+    body = build_paragraph("Tides:") + '<w:altChunk r:id="a"/>' + build_paragraph("end")
+    document = build_docx(body, (("a", "aFChunk", "page.html"),))
+    page = "<html><body><h2>Wend</h2><p>Twice <b>a day</b></p></body></html>"
+    for content, shown in (
+        (page, "## Wend\n\nTwice **a day**\n\n"),
+        (f"MIME-Version: 1.0\nContent-Type: text/html\nContent-Location: file:///x\n\n{page}", "Twice **a day**\n\n"),
+        (document, ""),
+    ):
+        parts = unpack_zip(document) | {"word/page.html": content}
+        markdown = read_document(build_zip(parts), read_nested=read_nested).markdown
+        assert markdown.startswith("Tides:\n\n")
+        assert markdown.endswith(f"{shown}end")
+
+
+def test_folders_may_be_separated_by_backslashes():
+    parts = unpack_zip(build_docx(build_paragraph("The old light")))
+    written = build_zip({name.replace("/", "\\"): content for name, content in parts.items()})
+    assert read_document(written, "x.docx").markdown == "The old light"

@@ -46,8 +46,11 @@ class ZipArchive:
 
     @cached_property
     def _members(self) -> dict[str, "ZipInfo"]:
-        """The members by lower-case name, because part names ignore case (ISO/IEC 29500-2 section 6.2.2.3)."""
-        return {info.filename.lower(): info for info in self._zip.infolist()}
+        """The members by lower-case name, because part names ignore case (ISO/IEC 29500-2 section 6.2.2.3).
+
+        Some programs separate folders by backslashes, although APPNOTE.TXT 4.4.17 forbids it.
+        """
+        return {info.filename.lower().replace("\\", "/"): info for info in self._zip.infolist()}
 
     @property
     def infos(self) -> list["ZipInfo"]:

@@ -183,7 +183,8 @@ class OdfRunBuilder:
 
     def flatten_cell(self, cell: XmlElement) -> str:
         """Return the text of a cell as one line: items with their markers, and the rows of a table in it."""
-        return " ".join(filter(None, self._iter_cell_texts(cell, "", 0)))
+        texts = [text for text in self._iter_cell_texts(cell, "", 0) if text]
+        return texts[0].removeprefix("• ") if len(texts) == 1 else " ".join(texts)
 
     def _iter_cell_texts(self, element: XmlElement, style: str, level: int) -> Iterator[str]:
         style = element.get("text:style-name") or style
