@@ -112,7 +112,7 @@ class SlideWriter:
     def _write_graphic(self, frame: XmlElement) -> None:
         for table in frame.iter_descendants("a:tbl"):
             self.draft.add_table(self._build_table(table))
-        for reference in frame.iter_descendants("c:chart"):
+        for reference in frame.iter_descendants("c:chart", "cx:chart"):
             relation = self.relations.get(reference.get("r:id"))
             heading, rows = read_chart(self.package.parse_part(relation.target)) if relation else ("", [])
             if rows:

@@ -247,7 +247,7 @@ class WordWriter:
 
     def _describe_drawing(self, drawing: XmlElement) -> str:
         """Return a drawing's description; write a chart's numbers, a workbook or a diagram instead."""
-        for reference in drawing.iter_descendants("c:chart"):
+        for reference in drawing.iter_descendants("c:chart", "cx:chart"):
             relation = self.run_builder.relations.get(reference.get("r:id"))
             title, rows = read_chart(self.package.parse_part(relation.target)) if relation else ("", [])
             if rows:

@@ -17,6 +17,8 @@ from support.documents.office_files import (
     unpack_zip,
 )
 
+AXES = (("catAx", "Year"), ("valAx", "Height"))
+CHART_2016 = 'xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"'
 CELL = "<a:tc {0}><a:txBody><a:p><a:r><a:t>{1}</a:t></a:r></a:p></a:txBody></a:tc>"
 
 
@@ -141,3 +143,46 @@ def test_hidden_shapes_and_groups_are_left_out_and_counted():
     )
     document = read_document(build_pptx(build_slide(hidden, *groups)))
     assert (document.markdown, document.metadata["hidden"]) == ("--- slide 1 of 1 ---\n\nx", 2)
+
+
+def read_chart_table(chart: str, reference: str = "c:chart") -> str:
+    """Return the Markdown of a slide that holds only a chart."""
+    parts = {
+        "ppt/slides/_rels/0.xml.rels": build_relationships(("c", "chart", "/ppt/charts/1.xml")),
+        "ppt/charts/1.xml": chart,
+    }
+    slide = build_slide(build_frame(f'<{reference} {CHART_2016} r:id="c"/>'))
+    return read_document(build_pptx(slide, parts=parts)).markdown.removeprefix("--- slide 1 of 1 ---\n\n")
+
+
+def test_points_of_scattered_series_keep_their_own_places_and_sizes():
+    def build_series(name: str, *numbers: tuple[str, str], sizes: str = "") -> str:
+        xs, ys = (build_points(*enumerate(axis)) for axis in zip(*numbers, strict=True))
+        return f"<c:ser><c:tx><c:v>{name}</c:v></c:tx><c:xVal>{xs}</c:xVal><c:yVal>{ys}</c:yVal>{sizes}</c:ser>"
+
+    sizes = f"<c:bubbleSize>{build_points((0, '9'))}</c:bubbleSize>"
+    series = build_series("Wend", ("1", "10"), ("2", "20")) + build_series("Tern", ("3", "30"), sizes=sizes)
+    assert read_chart_table(f"<c:chartSpace {OOXML_NAMESPACES}>{series}</c:chartSpace>") == (
+        "Chart: untitled\n\n|  | Wend | Tern (x) | Tern | Tern (size) |\n| --- | --- | --- | --- | --- |\n"
+        "| 1 | 10 | 3 | 30 | 9 |\n| 2 | 20 |  |  |  |"
+    )
+
+
+def test_a_chart_names_its_axes_and_not_by_them():
+    axes = "".join(f"<c:{axis}><c:title><c:v>{name}</c:v></c:title></c:{axis}>" for axis, name in AXES)
+    series = f"<c:ser><c:val>{build_points((0, '4'))}</c:val></c:ser>"
+    for title, shown in (("<c:title><c:v>Lights</c:v></c:title>", "Lights"), ("", "untitled")):
+        chart = f"<c:chartSpace {OOXML_NAMESPACES}>{axes}{title}{series}</c:chartSpace>"
+        assert read_chart_table(chart).startswith(f"Chart: {shown}; axes: Year, Height\n\n")
+
+
+def test_charts_of_newer_kinds_become_tables():
+    labels = "".join(f'<cx:pt idx="{at}">{name}</cx:pt>' for at, name in enumerate(("Oil", "Gas")))
+    values = "".join(f'<cx:pt idx="{at}">{value}</cx:pt>' for at, value in enumerate((3, -1)))
+    data = f'<cx:data id="0"><cx:strDim><cx:lvl>{labels}</cx:lvl></cx:strDim><cx:numDim><cx:lvl>{values}</cx:lvl>'
+    series = '<cx:series><cx:tx><cx:txData><cx:v>Cost</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series>'
+    title = "<cx:title><cx:tx><cx:rich><a:p><a:r><a:t>Lamps</a:t></a:r></a:p></cx:rich></cx:tx></cx:title>"
+    chart = f"{data}</cx:numDim></cx:data><cx:chart>{title}{series}</cx:chart>"
+    assert read_chart_table(f"<cx:chartSpace {CHART_2016} {OOXML_NAMESPACES}>{chart}</cx:chartSpace>", "cx:chart") == (
+        "Chart: Lamps\n\n|  | Cost |\n| --- | --- |\n| Oil | 3 |\n| Gas | -1 |"
+    )

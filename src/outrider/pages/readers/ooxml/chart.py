@@ -4,6 +4,8 @@ DrawingML charts, ISO/IEC 29500-1 section 21.2.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 
 from outrider.pages.readers.ooxml.diagram import render_diagram
 from outrider.pages.readers.ooxml.package import Package
@@ -11,36 +13,81 @@ from outrider.pages.readers.ooxml.slide_text import render_line
 from outrider.pages.readers.parsing.draft import DocumentDraft
 from outrider.pages.readers.parsing.xml import XmlElement
 
+AXES = ("c:catAx", "c:valAx", "c:dateAx", "c:serAx", "cx:axis")
+
+
+@dataclass
+class ChartSeries:
+    """A series: its name, and its points' labels, values and sizes by index."""
+
+    name: str
+    labels: dict[int, str]
+    values: dict[int, str]
+    sizes: dict[int, str]
+
 
 def read_chart(root: XmlElement) -> tuple[str, list[list[str]]]:
-    """Return the title, and categories and series as rows; no rows if the file stores no values."""
+    """Return the title with those of the axes, and categories and series as rows.
+
+    There are no rows if the file stores no values. A series has a column of labels if they differ from the first ones.
+    """
     max_points = 200
+    all_series = _list_series(root)
+    labels = next((series.labels for series in all_series if series.labels), {})
+    columns: list[tuple[str, dict[int, str]]] = []
+    for series in all_series:
+        own_labels = [(f"{series.name} (x)", series.labels)] if series.labels not in ({}, labels) else []
+        sizes = [(f"{series.name} (size)", series.sizes)] if series.sizes else []
+        columns += [*own_labels, (series.name, series.values), *sizes]
+    indexes = sorted({index for points in (labels, *(points for _, points in columns)) for index in points})
+    rows = [
+        [labels.get(index, str(index + 1)), *(points.get(index, "") for _, points in columns)]
+        for index in indexes[:max_points]
+    ]
+    has_values = bool(rows) and any(series.values for series in all_series)
+    return _read_title(root), [["", *(name for name, _ in columns)], *rows] if has_values else []
+
+
+def _read_title(root: XmlElement) -> str:
+    parts = list(root.iter_outermost("c:title", "cx:title", *AXES))
+    title = next(filter(None, (_join_words(part) for part in parts if part.name not in AXES)), "")
+    names = filter(
+        None, (_join_words(part.find("c:title") or part.find("cx:title")) for part in parts if part.name in AXES)
+    )
+    axes = ", ".join(names)
+    return f"{title or 'untitled'}; axes: {axes}" if axes else title
+
+
+def _list_series(root: XmlElement) -> list[ChartSeries]:
+    """Return the series of a chart, also of the kinds since Office 2016 (MS-ODRAWXML section 2.24.3)."""
     max_series = 30
-    title = _join_words(next(root.iter_descendants("c:title"), None))
-    all_series = list(root.iter_descendants("c:ser"))[:max_series]
-    names = [_join_words(series.find("c:tx")) or f"series {number}" for number, series in enumerate(all_series, 1)]
-    values = [_read_points(series.find("c:val") or series.find("c:yVal")) for series in all_series]
-    categories = (_read_categories(series.find("c:cat") or series.find("c:xVal")) for series in all_series)
-    labels = next(filter(None, categories), {})
-    indexes = sorted({index for points in (*values, labels) for index in points})[:max_points]
-    rows = [[labels.get(index, str(index + 1)), *(points.get(index, "") for points in values)] for index in indexes]
-    return title, [["", *names], *rows] if rows and any(values) else []
+    data = {each.get("id"): each for each in root.iter_descendants("cx:data")}
+    listed: list[ChartSeries] = []
+    for number, series in enumerate(islice(root.iter_descendants("c:ser", "cx:series"), max_series), 1):
+        name = _join_words(series.find("c:tx") or series.find("cx:tx")) or f"series {number}"
+        known = data.get(series.get_value("cx:dataId", attribute="val") or "") or series
+        labels = known.find("c:cat") or known.find("c:xVal") or known.find("cx:strDim")
+        values = known.find("c:val") or known.find("c:yVal") or known.find("cx:numDim")
+        sizes = _read_points(known.find("c:bubbleSize"))
+        listed.append(ChartSeries(name, _read_categories(labels), _read_points(values), sizes))
+    return listed
 
 
 def _read_points(element: XmlElement | None) -> dict[int, str]:
     """Return the cached values by index."""
     points: dict[int, str] = {}
-    for point in element.iter_descendants("c:pt") if element else ():
+    for point in element.iter_descendants("c:pt", "cx:pt") if element else ():
         index = point.get("idx")
         if index.isdigit() and len(index) < 7 and int(index) not in points:
-            points[int(index)] = " ".join("".join(value.text for value in point.iter_named("c:v")).split())
+            text = "".join(value.text for value in point.iter_named("c:v")) or point.text
+            points[int(index)] = " ".join(text.split())
     return points
 
 
 def _read_categories(element: XmlElement | None) -> dict[int, str]:
     """Return the labels by index; those of groups, which are at the first index of each, come first."""
     max_levels = 10
-    levels = list(element.iter_descendants("c:lvl"))[:max_levels] if element else []
+    levels = list(element.iter_descendants("c:lvl", "cx:lvl"))[:max_levels] if element else []
     labels = _read_points(levels[0] if levels else element)
     for level in levels[1:]:
         groups, group = _read_points(level), ""
@@ -52,7 +99,7 @@ def _read_categories(element: XmlElement | None) -> dict[int, str]:
 
 def _join_words(element: XmlElement | None) -> str:
     """Return the texts of paragraphs, or a stored value; a paragraph's runs may divide a word."""
-    blocks = element.iter_descendants("a:p", "c:v") if element else ()
+    blocks = element.iter_descendants("a:p", "c:v", "cx:v") if element else ()
     texts = ("".join(run.text for run in block.iter_descendants("a:t")) or block.text for block in blocks)
     return " ".join(" ".join(texts).split())
 
@@ -80,7 +127,7 @@ def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft) -> Ite
             for diagram in shape.iter_descendants("dgm:relIds"):
                 relation = relations.get(diagram.get("r:dm"))
                 yield render_diagram(package.parse_part(relation.target), draft) if relation else ""
-            charts = (relations.get(chart.get("r:id")) for chart in shape.iter_descendants("c:chart"))
+            charts = (relations.get(chart.get("r:id")) for chart in shape.iter_descendants("c:chart", "cx:chart"))
             titles = (read_chart(package.parse_part(chart.target))[0] for chart in charts if chart)
             yield _format_description("chart", next(titles, "") or properties.get("descr"))
 

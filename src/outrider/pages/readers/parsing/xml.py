@@ -22,6 +22,7 @@ NAMESPACE_PREFIXES = {  # the prefixes used here, equal for transitional and str
     "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing": "wp",
     "http://schemas.openxmlformats.org/drawingml/2006/chart": "c",
     "http://purl.oclc.org/ooxml/drawingml/chart": "c",
+    "http://schemas.microsoft.com/office/drawing/2014/chartex": "cx",
     "http://schemas.openxmlformats.org/drawingml/2006/diagram": "dgm",
     "http://purl.oclc.org/ooxml/drawingml/diagram": "dgm",
     "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing": "xdr",
