@@ -32,7 +32,7 @@ def read_chart(root: XmlElement) -> tuple[str, list[list[str]]]:
     There are no rows if the file stores no values. A series has a column of labels if they differ from the first ones.
     """
     max_points = 200
-    all_series = _list_series(root)
+    all_series = list_series(root)
     labels = next((series.labels for series in all_series if series.labels), {})
     columns: list[tuple[str, dict[int, str]]] = []
     for series in all_series:
@@ -45,10 +45,11 @@ def read_chart(root: XmlElement) -> tuple[str, list[list[str]]]:
         for index in indexes[:max_points]
     ]
     has_values = bool(rows) and any(series.values for series in all_series)
-    return _read_title(root), [["", *(name for name, _ in columns)], *rows] if has_values else []
+    return read_chart_title(root), [["", *(name for name, _ in columns)], *rows] if has_values else []
 
 
-def _read_title(root: XmlElement) -> str:
+def read_chart_title(root: XmlElement) -> str:
+    """Return the title of a chart, and those of its axes."""
     parts = list(root.iter_outermost("c:title", "cx:title", *AXES))
     title = next(filter(None, (_join_words(part) for part in parts if part.name not in AXES)), "")
     names = filter(
@@ -58,7 +59,7 @@ def _read_title(root: XmlElement) -> str:
     return f"{title or 'untitled'}; axes: {axes}" if axes else title
 
 
-def _list_series(root: XmlElement) -> list[ChartSeries]:
+def list_series(root: XmlElement) -> list[ChartSeries]:
     """Return the series of a chart, also of the kinds since Office 2016 (MS-ODRAWXML section 2.24.3)."""
     max_series = 30
     data = {each.get("id"): each for each in root.iter_descendants("cx:data")}
