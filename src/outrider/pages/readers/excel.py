@@ -159,20 +159,19 @@ class WorkbookWriter:
             address = parse_address(cell.get("r"))
             column = address.column if address else column + 1
             at = CellAddress(number, column)
-            first = next(cell.iter_children(), None)
-            has_formula = first is not None and first.name == "s:f"
-            formula = formulas.read_formula(first, at) if first is not None and has_formula else ""
-            if column <= MAX_SHEET_COLUMNS and not is_hidden:
-                text, typed = self._format_cell(cell, formula)
+            if is_hidden:
+                formulas.read_formula(cell, at, is_shown=False)  # others may share it
+            elif column <= MAX_SHEET_COLUMNS:
+                text, typed = self._format_cell(cell, at, formulas)
                 sheet.put_cell(at, text, typed=typed)
         return number
 
-    def _format_cell(self, cell: XmlElement, formula: str) -> tuple[str, bool]:
+    def _format_cell(self, cell: XmlElement, at: CellAddress, formulas: SharedFormulas) -> tuple[str, bool]:
         """Return a cell's text, and whether it is a number or a date."""
         kind, value = cell.get("t", "n"), cell.find("s:v")
         text = value.text if value is not None else ""
-        if formula:
-            is_computed = bool(text) and not (text == "0" and self.is_uncomputed)
+        is_computed = bool(text) and not (text == "0" and self.is_uncomputed)
+        if formula := formulas.read_formula(cell, at, is_shown=not is_computed):
             url, words = parse_link_formula(formula)
             if url and (url := self.draft.resolve_link(url, words)):
                 return format_link(text if is_computed else words, url), False

@@ -239,3 +239,10 @@ def test_comments_of_a_discussion_name_their_authors():
     }
     document = read_document(build_xlsx({"S": build_worksheet([1])}, parts=parts))
     assert document.markdown.endswith("> Comment at A1 by Ida: Measured?")
+
+
+def test_a_formula_that_many_cells_share_takes_little_time():
+    master = build_formula_cell("A1", "+".join(["A1"] * 160), attributes='t="shared" si="0"')
+    rows = [master, *['<c><f t="shared" si="0"/></c>' * 40] * 200]
+    document = read_document(build_xlsx({"S": build_formula_sheet(*rows)}))
+    assert document.markdown.count("=") == 1 + 500_000 // 479 + 1

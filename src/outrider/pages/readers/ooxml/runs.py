@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from outrider.pages.readers.ooxml.math import render_latex
 from outrider.pages.readers.ooxml.package import Relationship
-from outrider.pages.readers.ooxml.styles import WordStyles, is_monospaced_run, is_toggle_on
+from outrider.pages.readers.ooxml.styles import WordStyles, apply_toggles, is_monospaced_run, is_toggle_on
 from outrider.pages.readers.parsing.draft import DocumentDraft, TextRun, format_script_digits
 from outrider.pages.readers.parsing.monospace import CodeDetector
 from outrider.pages.readers.parsing.symbol_fonts import decode_symbol
@@ -61,7 +61,7 @@ class WordRunBuilder:
     _fields: list[ComplexField] = field(default_factory=list)
     _runs: list[TextRun] = field(default_factory=list)
     _is_monospaced: bool = False
-    _is_hidden: bool = False
+    _paragraph_toggles: frozenset[str] = frozenset()
     _code_detector: CodeDetector = field(default_factory=CodeDetector)
 
     def build_runs(self, paragraph: XmlElement) -> list[TextRun]:
@@ -69,7 +69,8 @@ class WordRunBuilder:
         self._runs = []
         style = paragraph.get_value("w:pPr", "w:pStyle", attribute="w:val") or ""
         self._is_monospaced = bool(self.styles.is_monospaced(style))
-        self._is_hidden = "w:vanish" in self.styles.get_toggles(style)
+        # A style that makes all of a paragraph bold emphasizes nothing in it.
+        self._paragraph_toggles = self.styles.get_toggles(style) & {"w:vanish"}
         self._visit_children(paragraph, "")
         return self._code_detector.filter_code(self._runs)
 
@@ -111,9 +112,8 @@ class WordRunBuilder:
         address = next((open_field.address for open_field in reversed(self._fields) if open_field.address), address)
         alignment = properties.get_value("w:vertAlign", attribute="w:val") or ""
         style_name = properties.get_value("w:rStyle", attribute="w:val") or ""
-        toggles = self.styles.get_toggles(style_name)
-        is_hidden_style = self._is_hidden or "w:vanish" in toggles
-        hidden = is_toggle_on(properties, "w:vanish", default=is_hidden_style)
+        toggles = apply_toggles(properties, self._paragraph_toggles | self.styles.get_toggles(style_name))
+        hidden = "w:vanish" in toggles
         code = is_monospaced_run(properties)
         if code is None and style_name:
             code = self.styles.is_monospaced(style_name)
@@ -121,10 +121,9 @@ class WordRunBuilder:
         style = TextRun(
             "",
             rise={"superscript": 1, "subscript": -1}.get(alignment, 0),
-            bold=is_toggle_on(properties, "w:b", default="w:b" in toggles),
-            italic=is_toggle_on(properties, "w:i", default="w:i" in toggles),
-            struck=is_toggle_on(properties, "w:strike", default="w:strike" in toggles)
-            or is_toggle_on(properties, "w:dstrike"),
+            bold="w:b" in toggles,
+            italic="w:i" in toggles,
+            struck="w:strike" in toggles or "w:dstrike" in toggles,
             address=address,
             code=code and not self.styles.is_all_monospaced,
         )

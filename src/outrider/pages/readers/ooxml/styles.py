@@ -29,6 +29,8 @@ STYLE_KINDS = {  # names of built-in styles, which are English in every language
     "contents heading": "toc",
 }
 LEVEL_PLACEHOLDER = re.compile(r"%([1-9])")
+OFF_VALUES = frozenset({"0", "false", "off", "none"})
+TOGGLES = frozenset({"w:b", "w:i", "w:strike", "w:dstrike", "w:vanish"})
 MAX_STYLE_CHAIN = 20  # levels of inheritance
 ROMAN_DIGITS = tuple(zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
                   ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"), strict=True))  # fmt: skip
@@ -102,19 +104,28 @@ class WordStyles:
         return is_monospaced
 
     def get_toggles(self, name: str) -> frozenset[str]:
-        """Return which of bold, italic, strike and hidden a style sets, as names of their elements."""
+        """Return the toggles that a style sets, such as bold, by the names of their elements."""
         if name in self._toggles:
             return self._toggles[name]
-        known: dict[str, bool] = {}
-        base, seen = name, 0
-        while base in self._elements and seen < MAX_STYLE_CHAIN:
-            element, seen = self._elements[base], seen + 1
-            properties = element.find("w:rPr") or XmlElement("")
-            for toggle in properties.iter_named("w:b", "w:i", "w:strike", "w:vanish"):
-                known.setdefault(toggle.name, is_toggle_on(properties, toggle.name))
-            base = element.get_value("w:basedOn", attribute="w:val") or ""
-        self._toggles[name] = frozenset(toggle for toggle, is_on in known.items() if is_on)
-        return self._toggles[name]
+        chain: list[XmlElement] = []
+        base = name
+        while base in self._elements and len(chain) < MAX_STYLE_CHAIN:
+            chain.append(self._elements[base])
+            base = chain[-1].get_value("w:basedOn", attribute="w:val") or ""
+        toggles: frozenset[str] = frozenset()
+        for style in reversed(chain):
+            toggles = apply_toggles(style.find("w:rPr"), toggles)
+        self._toggles[name] = toggles
+        return toggles
+
+
+def apply_toggles(properties: XmlElement | None, inherited: frozenset[str]) -> frozenset[str]:
+    """Return the toggles of a run that are on, by the names of their elements (section 17.7.3)."""
+    for child in properties.iter_children() if properties else ():
+        if child.name in TOGGLES:
+            is_on = child.get("w:val").lower() not in OFF_VALUES
+            inherited = inherited | {child.name} if is_on else inherited - {child.name}
+    return inherited
 
 
 def is_monospaced_run(properties: XmlElement | None) -> bool | None:
@@ -236,7 +247,7 @@ def read_list_levels(definition: XmlElement | None) -> dict[int, ListLevel]:
 def is_toggle_on(properties: XmlElement, name: str, *, default: bool = False) -> bool:
     """Return whether a toggle property is set, with or without a value (section 17.3.2)."""
     value = properties.get_value(name, attribute="w:val")
-    return default if value is None else value.lower() not in ("0", "false", "off", "none")
+    return default if value is None else value.lower() not in OFF_VALUES
 
 
 def format_list_number(number: int, number_format: str) -> str:

@@ -32,9 +32,18 @@ class SharedFormulas:
     """The formulas of a sheet that several cells share: their texts are stored in the first cell."""
 
     masters: dict[str, tuple[str, CellAddress]] = field(default_factory=dict)
+    chars_left: int = 500_000  # of formulas that are shifted, since one may be shared by a million cells
 
-    def read_formula(self, element: XmlElement, at: CellAddress) -> str:
-        """Return the formula of the cell at that address, without its equals sign; empty if there is none."""
+    def read_formula(self, cell: XmlElement, at: CellAddress, *, is_shown: bool) -> str:
+        """Return the formula of the cell at that address, without its equals sign.
+
+        It is empty if there is none, or if the cell shares another one's and is not `is_shown`.
+        """
+        element = cell.children[0] if cell.children else None
+        if isinstance(element, str):  # white space between elements
+            element = cell.find("s:f")
+        if element is None or element.name != "s:f":
+            return ""
         formula, number = element.text[:MAX_FORMULA_CHARS], element.get("si")
         if element.get("t") != "shared":
             return formula
@@ -42,6 +51,9 @@ class SharedFormulas:
             self.masters[number] = formula, at
             return formula
         master, first = self.masters.get(number, ("", at))
+        if not is_shown or self.chars_left < 0:
+            return ""
+        self.chars_left -= len(master)
         return shift_formula(master, at.row - first.row, at.column - first.column)
 
 
