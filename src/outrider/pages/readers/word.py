@@ -65,6 +65,7 @@ class WordWriter:
     title: str = ""
     _code: list[str] = field(default_factory=list)
     _title_levels: int = 0  # 1 once a title took heading level 1
+    _imported_bytes_left: int = 10_000_000
 
     def __post_init__(self) -> None:
         main = self.package.main_part
@@ -149,7 +150,10 @@ class WordWriter:
         if relation is None or relation.external or source.read_nested is None or self.package.embedded_left < 0:
             return
         body = self.package.archive.read(relation.target)
-        if not body or body.startswith(b"PK"):  # documents in documents may be nested without end
+        self._imported_bytes_left -= len(body)
+        # Documents in documents may be nested without end.
+        if not body or body.startswith(b"PK") or self._imported_bytes_left < 0:
+            self.draft.add_block("(a part of this document that is stored as a file of its own was not read)")
             return
         mime = detect_mime_type("", body, relation.target)
         self._end_code()

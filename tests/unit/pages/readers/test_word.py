@@ -18,6 +18,7 @@ from support.documents.office_files import (
 )
 
 SPAN = '<w:gridSpan w:val="2"/>|'
+LEFT_OUT = "(a part of this document that is stored as a file of its own was not read)"
 BEGIN, GO_ON = '<w:vMerge w:val="restart"/>|', "<w:vMerge/>|"
 
 
@@ -331,7 +332,8 @@ def test_a_page_that_the_document_takes_in_is_part_of_it():
     for content, shown in (
         (page, "## Wend\n\nTwice **a day**\n\n"),
         (f"MIME-Version: 1.0\nContent-Type: text/html\nContent-Location: file:///x\n\n{page}", "Twice **a day**\n\n"),
-        (document, ""),
+        (document, f"{LEFT_OUT}\n\n"),
+        (page + " " * 10_000_000, f"{LEFT_OUT}\n\n"),
     ):
         parts = unpack_zip(document) | {"word/page.html": content}
         markdown = read_document(build_zip(parts), read_nested=read_nested).markdown
