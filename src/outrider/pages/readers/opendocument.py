@@ -14,13 +14,19 @@ from outrider.pages.readers.archives.zip_archive import ZipArchive
 from outrider.pages.readers.odf.table import RowShortener, read_table
 from outrider.pages.readers.odf.text import OdfRunBuilder, OdfStyle, OdfStyles
 from outrider.pages.readers.ooxml.package import ELEMENTS_PER_TAG, ISO_DATE
-from outrider.pages.readers.parsing.draft import ITEM_INDENT, DocumentDraft, TextRun, render_inline, render_plain
+from outrider.pages.readers.parsing.draft import (
+    ITEM_INDENT,
+    DocumentDraft,
+    TextRun,
+    format_item,
+    render_inline,
+    render_plain,
+)
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
 from outrider.pages.readers.parsing.monospace import is_code_line
 from outrider.pages.readers.parsing.xml import ElementBudget, MalformedXML, XmlElement, parse_tree
 from outrider.pages.readers.spreadsheet.sheet import report_hidden_sheets
 from outrider.pages.readers.text import format_code_block
-from outrider.pages.readers.word import format_item
 
 ODF_KIND = "OpenDocument file"
 OMITTED_ELEMENTS = frozenset(

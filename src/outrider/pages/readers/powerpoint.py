@@ -5,6 +5,7 @@ ISO/IEC 29500-1 part 19.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from outrider.pages.document import Document
 from outrider.pages.reader import DocumentReader, ReaderInput
@@ -106,8 +107,18 @@ class SlideWriter:
                 old_text = comment.find("p:text")
                 body = comment.find("p188:txBody")
                 text = old_text.text if old_text is not None else render_line(body, self.draft, self.relations)
-                self.draft.add_quote(f"Comment: {' '.join(text.split())}" if text.strip() else "")
+                author = self.authors.get(comment.get("authorId"), "")
+                said_by = f" by {author}" if author else ""
+                self.draft.add_quote(f"Comment{said_by}: {' '.join(text.split())}" if text.strip() else "")
         return title
+
+    @cached_property
+    def authors(self) -> dict[str, str]:
+        """The names of the authors of comments by their ids."""
+        main = self.package.main_part
+        parts = [part for kind in ("commentAuthors", "authors") for part in self.package.find_parts(main, kind)]
+        authors = (author for part in parts for author in self.package.parse_part(part).iter_children())
+        return {author.get("id"): author.get("name") for author in authors}
 
     def _write_graphic(self, frame: XmlElement) -> None:
         for table in frame.iter_descendants("a:tbl"):

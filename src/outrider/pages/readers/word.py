@@ -26,7 +26,14 @@ from outrider.pages.readers.ooxml.styles import (
     read_numbering,
     read_outline_level,
 )
-from outrider.pages.readers.parsing.draft import ITEM_INDENT, DocumentDraft, render_inline, render_plain, spread_spans
+from outrider.pages.readers.parsing.draft import (
+    ITEM_INDENT,
+    DocumentDraft,
+    format_item,
+    render_inline,
+    render_plain,
+    spread_spans,
+)
 from outrider.pages.readers.parsing.monospace import is_code_line
 from outrider.pages.readers.parsing.xml import XmlElement
 from outrider.pages.readers.text import format_code_block
@@ -337,14 +344,6 @@ def align_cell_ends(rows: list[list[tuple[str, int, str]]]) -> list[list[str]]:
             column = next_column
         word_rows.append(cells)
     return expand_spans(word_rows)
-
-
-def format_item(text: str, marker: str) -> tuple[str, str]:
-    """Return an item's text and Markdown marker; markers that Markdown lacks go into the text."""
-    plain = marker.removesuffix(".").removesuffix(")")
-    if marker == "-" or (plain.isascii() and plain.isdigit() and len(plain) < 10 and plain != marker):
-        return text, marker
-    return f"{marker} {text}" if marker else text, "-"
 
 
 def _is_continued(cell: XmlElement) -> bool:

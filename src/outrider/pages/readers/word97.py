@@ -18,12 +18,13 @@ from outrider.pages.readers.ooxml.styles import format_list_number
 from outrider.pages.readers.parsing.draft import (
     DocumentDraft,
     TextRun,
+    format_item,
     format_script_digits,
     render_inline,
     render_plain,
 )
 from outrider.pages.readers.parsing.errors import build_broken_error, build_encrypted_error
-from outrider.pages.readers.word import align_cell_ends, format_item
+from outrider.pages.readers.word import align_cell_ends
 
 CELL_MARK, NOTE_MARK, COMMENT_MARK, FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END = "\x07\x02\x05\x13\x14\x15"
 PARAGRAPH_ENDS = frozenset("\r\x07\x0c")

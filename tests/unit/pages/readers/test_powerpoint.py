@@ -19,6 +19,7 @@ from support.documents.office_files import (
 
 AXES = (("catAx", "Year"), ("valAx", "Height"))
 CHART_2016 = 'xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex"'
+THREADS = 'xmlns:t="http://schemas.microsoft.com/office/powerpoint/2018/8/main"'
 CELL = "<a:tc {0}><a:txBody><a:p><a:r><a:t>{1}</a:t></a:r></a:p></a:txBody></a:tc>"
 
 
@@ -186,3 +187,33 @@ def test_charts_of_newer_kinds_become_tables():
     assert read_chart_table(f"<cx:chartSpace {CHART_2016} {OOXML_NAMESPACES}>{chart}</cx:chartSpace>", "cx:chart") == (
         "Chart: Lamps\n\n|  | Cost |\n| --- | --- |\n| Oil | 3 |\n| Gas | -1 |"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "comments", "authors"),
+    [
+        ("commentAuthors", '<p:cm authorId="7"><p:text>Measured?</p:text></p:cm>', '<p:cmAuthor id="7" name="Ida"/>'),
+        (
+            "authors",
+            f'<t:cm {THREADS} authorId="7"><t:txBody><a:p><a:r><a:t>Measured?</a:t></a:r></a:p></t:txBody></t:cm>',
+            f'<t:author {THREADS} id="7" name="Ida"/>',
+        ),
+    ],
+)
+def test_comments_name_their_authors(kind: str, comments: str, authors: str):
+    show = unpack_zip(build_pptx(build_slide(build_shape("Lights")))) | {
+        "ppt/_rels/presentation.xml.rels": build_relationships(("s0", "slide", "slides/0.xml"), ("a", kind, "a.xml")),
+        "ppt/a.xml": f"<p:list {OOXML_NAMESPACES}>{authors}</p:list>",
+        "ppt/slides/_rels/0.xml.rels": build_relationships(("c", "comments", "../c.xml")),
+        "ppt/c.xml": f"<p:list {OOXML_NAMESPACES}>{comments}</p:list>",
+    }
+    assert read_document(build_zip(show)).markdown.endswith("> Comment by Ida: Measured?")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "marker"),
+    [("arabicPeriod", "3."), ("alphaLcParenBoth", "- (c)"), ("romanUcPeriod", "- III."), ("arabicParenR", "3)")],
+)
+def test_numbers_are_shown_in_their_scheme(scheme: str, marker: str):
+    shape = build_shape("oil").replace('<a:pPr lvl="0"/>', f'<a:pPr><a:buAutoNum type="{scheme}" startAt="3"/></a:pPr>')
+    assert read_document(build_pptx(build_slide(shape))).markdown.endswith(f"\n\n{marker} oil")

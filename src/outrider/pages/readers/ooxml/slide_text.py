@@ -3,6 +3,7 @@
 ISO/IEC 29500-1 section 21.1.2.
 """
 
+import re
 from collections.abc import Mapping
 
 from outrider.pages.readers.ooxml.math import render_latex
@@ -11,6 +12,7 @@ from outrider.pages.readers.ooxml.styles import format_list_number
 from outrider.pages.readers.parsing.draft import (
     DocumentDraft,
     TextRun,
+    format_item,
     format_script_digits,
     render_inline,
     render_plain,
@@ -19,6 +21,9 @@ from outrider.pages.readers.parsing.monospace import CodeDetector, is_code_line,
 from outrider.pages.readers.parsing.xml import XmlElement
 from outrider.pages.readers.text import format_code_block
 
+NUMBER_SCHEME = re.compile(r"(alphaLc|alphaUc|romanLc|romanUc|arabic)(ParenBoth|ParenR|Period|Plain)")
+NUMBER_FORMATS = {"alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman", "romanUc": "upperRoman"}
+NUMBER_MARKS = {"ParenBoth": ("(", ")"), "ParenR": ("", ")"), "Plain": ("", "")}  # section 20.1.10.61
 FORMULA_ELEMENTS = ("mc:AlternateContent", "m")  # `m` is in a namespace of Office 2010, which has no prefix here
 
 
@@ -89,7 +94,7 @@ def write_paragraphs(
             continue
         _end_code(code, draft)
         if marker:
-            draft.add_item(level, render_inline(runs), marker)
+            draft.add_item(level, *format_item(render_inline(runs), marker))
         else:
             draft.add_block(render_inline(runs))
     _end_code(code, draft)
@@ -110,6 +115,9 @@ def _next_marker(properties: XmlElement, level: int, numbers: dict[int, int], *,
         start = automatic.get("startAt")
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1
         numbers[level] = numbers.get(level, first - 1) + 1
-        return f"{format_list_number(numbers[level], 'decimal')}."
+        scheme = NUMBER_SCHEME.match(automatic.get("type") or "arabicPeriod")
+        number_format = NUMBER_FORMATS.get(scheme[1], "decimal") if scheme else "decimal"
+        before, after = NUMBER_MARKS.get(scheme[2], ("", ".")) if scheme else ("", ".")
+        return f"{before}{format_list_number(numbers[level], number_format)}{after}"
     bulleted = properties.find("a:buChar") or properties.find("a:buBlip")
     return "-" if bulleted or (properties.find("a:buNone") is None and (listed or level)) else ""

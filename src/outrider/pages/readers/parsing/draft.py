@@ -102,6 +102,14 @@ def format_link(text: str, url: str) -> str:
     return f"[{text.replace('[', '(').replace(']', ')')}]({url})"
 
 
+def format_item(text: str, marker: str) -> tuple[str, str]:
+    """Return an item's text and Markdown marker; markers that Markdown lacks go into the text."""
+    plain = marker.removesuffix(".").removesuffix(")")
+    if marker == "-" or (plain.isascii() and plain.isdigit() and len(plain) < 10 and plain != marker):
+        return text, marker
+    return f"{marker} {text}" if marker else text, "-"
+
+
 def join_lines(text: str) -> str:
     """Return a text on one line; the same object if it is, since cells may be long."""
     return " ".join(text.split()) if UNEVEN_SPACE.search(text) else text
