@@ -29,6 +29,7 @@ from outrider.pages.readers.ooxml.styles import (
 from outrider.pages.readers.parsing.draft import (
     ITEM_INDENT,
     DocumentDraft,
+    TextRun,
     format_item,
     render_inline,
     render_plain,
@@ -71,6 +72,7 @@ class WordWriter:
     draft: DocumentDraft
     title: str = ""
     _code: list[str] = field(default_factory=list)
+    _drop_cap: list[TextRun] = field(default_factory=list)  # a large initial, which begins the next paragraph
     _title_levels: int = 0  # 1 once a title took heading level 1
     _imported_bytes_left: int = 10_000_000
 
@@ -90,6 +92,7 @@ class WordWriter:
             for _, paragraph in elements:
                 self._write_block(paragraph)
         self._end_code()
+        self.draft.add_block(render_inline(self._drop_cap))
         self._write_notes()
         self.draft.record_budget(self.package.budget)
         facts = self.package.read_facts()
@@ -177,6 +180,10 @@ class WordWriter:
         level = read_outline_level(properties) or style.heading
         runs = self.run_builder.build_runs(paragraph)
         boxes, self.run_builder.boxes = self.run_builder.boxes, []
+        if (properties or paragraph).get_value("w:framePr", attribute="w:dropCap") in ("drop", "margin"):
+            self._drop_cap += runs
+            return
+        runs, self._drop_cap = [*self._drop_cap, *runs], []
         is_item = style.list or read_numbering(properties)[0]
         is_code = style.kind == "code" or (is_code_line(runs) and not (style.kind or is_item))
         if is_code and not level:

@@ -139,6 +139,11 @@ def test_formulas_become_latex():
     assert read_document(build_docx(build_paragraph(math))).markdown == r"$\frac{{\alpha}^{2}}{\sqrt{x}}$"
 
 
+def test_signs_of_formulas_become_commands():
+    math = "<m:oMath><m:r><m:t>a∗b–c∝ℓ</m:t></m:r></m:oMath>"
+    assert read_document(build_docx(build_paragraph(math))).markdown == r"$a\ast b- c\propto \ell$"
+
+
 def test_text_boxes_stored_twice_are_read_once():
     box = f"<w:txbxContent>{build_paragraph('boxed')}</w:txbxContent>"
     both = f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent>"
@@ -345,3 +350,9 @@ def test_folders_may_be_separated_by_backslashes():
     parts = unpack_zip(build_docx(build_paragraph("The old light")))
     written = build_zip({name.replace("/", "\\"): content for name, content in parts.items()})
     assert read_document(written, "x.docx").markdown == "The old light"
+
+
+def test_a_large_initial_belongs_to_the_paragraph_below_it():
+    initial = build_paragraph("T", more='<w:framePr w:dropCap="drop"/>')
+    assert read_document(build_docx(initial + build_paragraph("he old light"))).markdown == "The old light"
+    assert read_document(build_docx(build_paragraph("x") + initial)).markdown == "x\n\nT"

@@ -22,6 +22,10 @@ SYMBOLS = OPERATORS | {
     "∈": r"\in", "∉": r"\notin", "⊂": r"\subset", "⊆": r"\subseteq", "∪": r"\cup", "∩": r"\cap", "∅": r"\emptyset",
     "→": r"\to", "⇒": r"\Rightarrow", "⇔": r"\Leftrightarrow", "↔": r"\leftrightarrow", "∀": r"\forall",
     "∃": r"\exists", "¬": r"\neg", "∧": r"\land", "∨": r"\lor", "…": r"\dots", "⋯": r"\cdots", "−": "-",
+    "–": "-", "∗": r"\ast", "∘": r"\circ", "∝": r"\propto", "≪": r"\ll", "≫": r"\gg", "∼": r"\sim", "≅": r"\cong",
+    "⊥": r"\perp", "∥": r"\parallel", "∠": r"\angle", "⊕": r"\oplus", "⊗": r"\otimes", "⊃": r"\supset",
+    "⊇": r"\supseteq", "←": r"\leftarrow", "⇐": r"\Leftarrow", "↦": r"\mapsto", "ℏ": r"\hbar", "ℓ": r"\ell",
+    "⋮": r"\vdots", "⋱": r"\ddots",
     "#": r"\#", "%": r"\%", "&": r"\&", "_": r"\_", "{": r"\{", "}": r"\}",
 }  # fmt: skip
 ACCENTS = {
