@@ -73,6 +73,8 @@ class WorkbookWriter:
         )
         # Such a workbook was not written by a program that computes: its formulas have the value 0, or none.
         self.is_uncomputed = (self.root.get_value("s:calcPr", attribute="fullCalcOnLoad") or "") in TRUE_VALUES
+        sheets = (self.root.find("s:sheets") or XmlElement("")).iter_named("s:sheet")
+        self.shown_names = {sheet.get("name") for sheet in sheets if sheet.get("state") in ("", "visible")}
         max_strings = 1_000_000
         part = self.package.find_part(main, "sharedStrings")
         self.strings: list[str] = []
@@ -123,7 +125,7 @@ class WorkbookWriter:
             self._add_comments(cells, part)
         cells.write(self.draft)
         for drawing in self.package.find_parts(part, "drawing"):
-            for text in iter_drawing_texts(self.package, drawing, self.draft):
+            for text in iter_drawing_texts(self.package, drawing, self.draft, self.shown_names):
                 self.draft.add_block(text)
 
     def _read_rows(self, sheet: SheetCells, part: str) -> None:

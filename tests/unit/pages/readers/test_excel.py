@@ -246,3 +246,20 @@ def test_a_formula_that_many_cells_share_takes_little_time():
     rows = [master, *['<c><f t="shared" si="0"/></c>' * 40] * 200]
     document = read_document(build_xlsx({"S": build_formula_sheet(*rows)}))
     assert document.markdown.count("=") == 1 + 500_000 // 479 + 1
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [("visible", ""), ("hidden", "|  | Ships |\n| --- | --- |\n| 1 | 4 |\n\n(1 hidden sheet left out)")],
+)
+def test_the_numbers_of_a_chart_are_shown_unless_their_cells_are(state: str, shown: str):
+    values = "<c:numRef><c:f>'Ida''s'!$A$1</c:f><c:numCache><c:pt idx=\"0\"><c:v>4</c:v></c:pt></c:numCache></c:numRef>"
+    series = f"<c:ser><c:tx><c:v>Ships</c:v></c:tx><c:val>{values}</c:val></c:ser>"
+    title = "<c:title><c:tx><c:v>Fleet</c:v></c:tx></c:title>"
+    parts = build_drawing(
+        '<c:chart r:id="r0"/>', chart=f"<c:chartSpace {OOXML_NAMESPACES}>{title}{series}</c:chartSpace>"
+    )
+    sheets = {"S": build_worksheet(["Fleet:"]), "Ida's": build_worksheet([4])}
+    document = read_document(build_xlsx(sheets, states={"Ida's": state}, parts=parts))
+    rest = document.markdown.split("(chart: Fleet)")[1]
+    assert rest.strip() == (shown or "## Ida's\n\n4")

@@ -3,7 +3,7 @@
 DrawingML charts, ISO/IEC 29500-1 section 21.2.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -105,15 +105,17 @@ def _join_words(element: XmlElement | None) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft) -> Iterator[str]:
+def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft, sheet_names: Container[str]) -> Iterator[str]:
     """Yield each text box's words, each picture's description, each chart's title and each diagram's points.
 
-    A chart's numbers are not repeated: they are in the cells. Hidden shapes are counted.
+    A chart's numbers are not repeated if they are in cells that are shown, else they are added as a table. Hidden
+    shapes are counted.
 
     Args:
         package: The workbook.
         part: The drawing's part.
         draft: Records links and hidden shapes.
+        sheet_names: The sheets that are shown.
     """
     relations = package.get_relationships(part)
     for shape in package.parse_part(part).iter_outermost("xdr:sp", "xdr:pic", "xdr:graphicFrame"):
@@ -129,8 +131,13 @@ def iter_drawing_texts(package: Package, part: str, draft: DocumentDraft) -> Ite
                 relation = relations.get(diagram.get("r:dm"))
                 yield render_diagram(package.parse_part(relation.target), draft) if relation else ""
             charts = (relations.get(chart.get("r:id")) for chart in shape.iter_descendants("c:chart", "cx:chart"))
-            titles = (read_chart(package.parse_part(chart.target))[0] for chart in charts if chart)
-            yield _format_description("chart", next(titles, "") or properties.get("descr"))
+            for chart in filter(None, charts):
+                root = package.parse_part(chart.target)
+                title, rows = read_chart(root)
+                yield _format_description("chart", title or properties.get("descr"))
+                sources = (source.text.rpartition("!")[0] for source in root.iter_descendants("c:f", "cx:f"))
+                if any(source.strip("'").replace("''", "'") not in sheet_names for source in sources if source):
+                    draft.add_table(rows)
 
 
 def _format_description(kind: str, words: str) -> str:
