@@ -156,6 +156,7 @@ class WorkbookWriter:
         number = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 8 else previous + 1
         is_hidden = row.get("hidden") in TRUE_VALUES
         sheet.hidden_rows += is_hidden
+        sheet.hidden_row_numbers |= {number} if is_hidden else set()
         column = 0
         for cell in row.iter_named("s:c"):
             address = parse_address(cell.get("r"))

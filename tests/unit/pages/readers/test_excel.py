@@ -263,3 +263,17 @@ def test_the_numbers_of_a_chart_are_shown_unless_their_cells_are(state: str, sho
     document = read_document(build_xlsx(sheets, states={"Ida's": state}, parts=parts))
     rest = document.markdown.split("(chart: Fleet)")[1]
     assert rest.strip() == (shown or "## Ida's\n\n4")
+
+
+@pytest.mark.parametrize("hidden", ["row", "column"])
+def test_comments_of_hidden_cells_are_left_out_and_counted(hidden: str):
+    columns = '<cols><col min="2" max="2" hidden="1"/></cols>' if hidden == "column" else ""
+    sheet = build_worksheet(["a", "b"], [1, 2], before=columns)
+    sheet = sheet.replace('<row r="2">', '<row r="2" hidden="1">') if hidden == "row" else sheet
+    parts = {
+        "xl/worksheets/_rels/0.xml.rels": build_relationships(("c", "comments", "../comments1.xml")),
+        "xl/comments1.xml": COMMENTS,
+    }
+    document = read_document(build_xlsx({"S": sheet}, parts=parts))
+    assert "Measured?" not in document.markdown
+    assert document.metadata["hidden"] == 2

@@ -5,7 +5,7 @@ from array import array
 from dataclasses import dataclass, field
 
 from outrider.pages.readers.parsing.draft import MAX_COLUMNS, DocumentDraft
-from outrider.pages.readers.spreadsheet.cells import CellAddress
+from outrider.pages.readers.spreadsheet.cells import CellAddress, parse_address
 
 MAX_ROWS = 5_000
 MAX_MERGES = 5_000  # merged areas of a sheet whose cells are filled
@@ -34,6 +34,7 @@ class SheetCells:
     comments: list[tuple[str, str, str]] = field(default_factory=list)
     more_rows: int = 0
     hidden_rows: int = 0
+    hidden_row_numbers: set[int] = field(default_factory=set)  # of rows whose comments are stored elsewhere
     hidden_columns: set[int] = field(default_factory=set)
     chars_left: int = 5_000_000
 
@@ -79,8 +80,16 @@ class SheetCells:
         if left_out:
             draft.hidden_count += self.hidden_rows + len(self.hidden_columns)
             draft.add_block(f"({' and '.join(left_out)} left out)")
+        self.write_comments(draft)
+
+    def write_comments(self, draft: DocumentDraft) -> None:
+        """Write the comments as quotes; those of hidden cells are left out and counted."""
         for cell, author, text in self.comments:
-            draft.add_quote(f"Comment at {cell}{f' by {author}' if author else ''}: {' '.join(text.split())}")
+            at = parse_address(cell)
+            if at and (at.row in self.hidden_row_numbers or at.column in self.hidden_columns):
+                draft.hidden_count += 1
+            else:
+                draft.add_quote(f"Comment at {cell}{f' by {author}' if author else ''}: {' '.join(text.split())}")
 
     def fill_merged(self) -> None:
         """Repeat merged text in each of its cells.
