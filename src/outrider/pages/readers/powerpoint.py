@@ -172,8 +172,8 @@ def iter_shapes(tree: XmlElement, draft: DocumentDraft) -> Iterator[XmlElement]:
     Hidden shapes are left out and counted. Connectors have no text.
     """
     for shape in tree.iter_outermost("p:sp", "p:pic", "p:graphicFrame", "p:cxnSp", "p:grpSp"):
-        properties = next(shape.iter_descendants("p:cNvPr"), XmlElement(""))
-        if properties.get("hidden") not in ("", *FALSE_VALUES):
+        properties = next(shape.iter_children(), shape)  # the first child of each kind of shape
+        if (properties.get_value("p:cNvPr", attribute="hidden") or "0") not in FALSE_VALUES:
             draft.hidden_count += 1
         elif shape.name == "p:grpSp":
             yield from iter_shapes(shape, draft)

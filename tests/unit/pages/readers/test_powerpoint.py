@@ -183,7 +183,7 @@ def test_charts_of_newer_kinds_become_tables():
     data = f'<cx:data id="0"><cx:strDim><cx:lvl>{labels}</cx:lvl></cx:strDim><cx:numDim><cx:lvl>{values}</cx:lvl>'
     series = '<cx:series><cx:tx><cx:txData><cx:v>Cost</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series>'
     title = "<cx:title><cx:tx><cx:rich><a:p><a:r><a:t>Lamps</a:t></a:r></a:p></cx:rich></cx:tx></cx:title>"
-    chart = f"{data}</cx:numDim></cx:data><cx:chart>{title}{series}</cx:chart>"
+    chart = f"<cx:chartData>{data}</cx:numDim></cx:data></cx:chartData><cx:chart>{title}{series}</cx:chart>"
     assert read_chart_table(f"<cx:chartSpace {CHART_2016} {OOXML_NAMESPACES}>{chart}</cx:chartSpace>", "cx:chart") == (
         "Chart: Lamps\n\n|  | Cost |\n| --- | --- |\n| Oil | 3 |\n| Gas | -1 |"
     )

@@ -50,8 +50,8 @@ def read_chart(root: XmlElement) -> tuple[str, list[list[str]]]:
 
 def read_chart_title(root: XmlElement) -> str:
     """Return the title of a chart, and those of its axes."""
-    parts = list(root.iter_outermost("c:title", "cx:title", *AXES))
-    title = next(filter(None, (_join_words(part) for part in parts if part.name not in AXES)), "")
+    parts = list(root.iter_outermost("c:title", "cx:title", "c:ser", *AXES))  # points of series need not be looked at
+    title = next(filter(None, (_join_words(part) for part in parts if part.name.endswith(":title"))), "")
     names = filter(
         None, (_join_words(part.find("c:title") or part.find("cx:title")) for part in parts if part.name in AXES)
     )
@@ -62,7 +62,7 @@ def read_chart_title(root: XmlElement) -> str:
 def list_series(root: XmlElement) -> list[ChartSeries]:
     """Return the series of a chart, also of the kinds since Office 2016 (MS-ODRAWXML section 2.24.3)."""
     max_series = 30
-    data = {each.get("id"): each for each in root.iter_descendants("cx:data")}
+    data = {each.get("id"): each for part in root.iter_named("cx:chartData") for each in part.iter_named("cx:data")}
     listed: list[ChartSeries] = []
     for number, series in enumerate(islice(root.iter_descendants("c:ser", "cx:series"), max_series), 1):
         name = _join_words(series.find("c:tx") or series.find("cx:tx")) or f"series {number}"
