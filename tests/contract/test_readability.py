@@ -11,7 +11,7 @@ AT_MOST = {
     "functions of one word, %": 9.3,
     "private helpers with one caller, %": 17.9,
     "of these, at most 5 lines": 75,
-    "module constants per 1,000 lines": 17.0,
+    "module constants per 1,000 lines": 17.4,
     "definitions of constants that five or more files define": 0,
     "class names of more than one module, %": 0.0,
     "imports inside functions per 1,000 lines": 5.9,
