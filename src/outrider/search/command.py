@@ -58,9 +58,10 @@ async def run_command(
     """
     name = Path(program[0]).name
     try:
-        process = await anyio.open_process(
-            list(program), stdin=subprocess.DEVNULL, env=dict(environ), cwd=folder, start_new_session=True
-        )
+        with anyio.CancelScope(shield=True):  # a call that is cancelled meanwhile would leave the program's children
+            process = await anyio.open_process(
+                list(program), stdin=subprocess.DEVNULL, env=dict(environ), cwd=folder, start_new_session=True
+            )
     except OSError as error:
         message = f"{name} cannot be run: {error.strerror or error}"
         raise build_failure("not_configured", message, hint=f"install {name}, or correct its path") from None

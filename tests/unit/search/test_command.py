@@ -2,9 +2,12 @@
 
 import os
 import sys
+import threading
+import time
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from outrider.core.errors import NotConfigured, Unavailable
@@ -73,6 +76,25 @@ async def test_a_cancelled_call_ends_them_too(tmp_path: Path):
         with anyio.fail_after(EVENT_TIMEOUT_S):
             while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
                 await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    assert await wait_until_gone(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which only Linux has")
+async def test_a_call_that_is_cancelled_while_the_program_starts_ends_them_too(tmp_path: Path):
+    async def ask() -> None:
+        await run_python(tmp_path, CHILD + "time.sleep(600)")
+
+    async with anyio.create_task_group() as tasks:
+        children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+        before = children.read_text()
+        tasks.start_soon(ask)
+        while children.read_text() == before:
+            await anyio.lowlevel.checkpoint()
+        deadline = time.monotonic() + EVENT_TIMEOUT_S
+        # Nothing else can run meanwhile, so for the caller the program is still starting.
+        while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+            assert time.monotonic() < deadline
         tasks.cancel_scope.cancel()
     assert await wait_until_gone(tmp_path)
 

@@ -65,9 +65,10 @@ class SandboxProcess:
     async def start(cls, plan: LaunchPlan, job: Job, parent_group: Path | None) -> "SandboxProcess":
         """Start a plan, and close it if that fails. Raises SandboxStartError."""
         try:
-            process = await anyio.open_process(
-                plan.command, env=plan.environ, pass_fds=plan.child_fds, start_new_session=True, cwd="/"
-            )
+            with anyio.CancelScope(shield=True):  # a job that is cancelled meanwhile would leave its processes
+                process = await anyio.open_process(
+                    plan.command, env=plan.environ, pass_fds=plan.child_fds, start_new_session=True, cwd="/"
+                )
             plan.close_child_fds()
             silence_broken_stdin(process)
             streams = OutputBuffer(job.limits.output_bytes), OutputBuffer(job.limits.output_bytes)
