@@ -186,6 +186,13 @@ def test_headers_and_footers_of_a_single_page_are_recognised_by_content():
         assert lines[0][3] in markdown
 
 
+def test_a_number_that_only_a_footer_states_is_kept():
+    text = [(72, 700 - 13 * at, 10, f"{at} {LOREM}") for at in range(9)]
+    for said, is_kept in (("Thank you.", True), ("Please name invoice 2022089083.", False)):
+        lines = [(72, 30, 8, "Invoice 2022089083 - Page 1/1"), (72, 500, 10, said), *text]
+        assert ("Page 1/1" in read_document(build_positioned_pdf(lines)).markdown) is is_kept
+
+
 def test_a_title_in_capitals_with_a_page_number_needs_no_gap():
     text = [(72, 752 - 13 * at, 10, f"{at} {LOREM}") for at in (1, 2, 3)]
     cases = [

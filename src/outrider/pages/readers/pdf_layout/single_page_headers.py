@@ -22,6 +22,7 @@ EDGE_SHARE, TIGHT_SHARE = 0.09, 0.11  # of a page's height, where headers need l
 MIN_GAP_EM = 0.9  # between a header and the text, where its words tell less
 MAX_CELLS = 3  # of a row; tables have more
 MAX_SIZE_RATIO, MAX_SMALL_RATIO = 1.1, 0.93  # of a header's type size to that of the text, and of small type
+LONG_NUMBER = re.compile(r"\d{6,}")
 LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 NOTE_START = re.compile(
     r"[*†‡§¹²³(\[]|\d{1,3}[.)]?\s|(?:source|note|table|figure|fig\.|appendix|annex|corresponding)\b", re.IGNORECASE
@@ -197,6 +198,12 @@ def find_single_page_headers(page: PdfPage, labels: list[PdfLine], body: float) 
             found |= set(map(id, inner.select_header(place))) if inner and len(inner.rows) == 1 else set()
         if not found:
             break
+    # The number of an invoice may stand in its header only.
+    body_text = " ".join(line.text for line in lines if id(line) not in found)
+    for line in lines:
+        numbers = LONG_NUMBER.findall(line.text) if id(line) in found else []
+        if not PUBLICATION.search(line.text) and not DOWNLOAD.search(line.text):
+            found -= {id(line)} if any(number not in body_text for number in numbers) else set()
     return found
 
 
