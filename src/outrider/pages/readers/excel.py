@@ -155,8 +155,9 @@ class WorkbookWriter:
         stated = row.get("r")
         number = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 8 else previous + 1
         is_hidden = row.get("hidden") in TRUE_VALUES
-        sheet.hidden_rows += is_hidden
-        sheet.hidden_row_numbers |= {number} if is_hidden else set()
+        if is_hidden:
+            sheet.hidden_rows += 1
+            sheet.hidden_row_numbers.add(number)
         column = 0
         for cell in row.iter_named("s:c"):
             address = parse_address(cell.get("r"))

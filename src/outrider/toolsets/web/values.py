@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio.to_thread
 from pydantic import BaseModel, Field
@@ -19,6 +19,9 @@ from outrider.toolsets.content_store.autosave import Autosave
 from outrider.toolsets.web.tools import web
 from outrider.toolsets.web.value_model import ModelReading, ValueModel
 from outrider.workspace import SessionWorkspaces
+
+if TYPE_CHECKING:  # loaded at the first call
+    from outrider.pages.values.value_fields import ValuePlan
 
 MAX_SHOWN_ROWS = 100
 
@@ -49,7 +52,7 @@ class ValueReader:
     """
 
     pages: Pages
-    plan: Any
+    plan: "ValuePlan"
     max_pages: int
     model: ModelReading | None = None
     items: list[dict[str, Any]] = field(default_factory=list)
@@ -175,7 +178,7 @@ async def _store_items(autosave: Autosave, call: Call, items: list[dict[str, Any
     return ids
 
 
-def render_csv(rows: list[dict[str, Any]], plan: Any) -> str:
+def render_csv(rows: list[dict[str, Any]], plan: "ValuePlan") -> str:
     """Return rows as CSV with a column for each field of the plan, in its order.
 
     Nested values have dotted names, and lists have semicolons.

@@ -1,4 +1,4 @@
-"""What a page declares as its ingredients, steps and answers is content wherever the page shows it."""
+"""Declared ingredients, steps and answers are content wherever a page shows them."""
 
 import json
 from typing import Any

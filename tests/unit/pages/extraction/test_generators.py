@@ -23,6 +23,7 @@ API_PAGE = """
     [
         ("<meta name=generator content='javadoc/ClassWriterImpl'>", ""),
         ("<meta name=Generator content='Doxygen 1.9.4'>", ""),
+        ("<meta name=generator content='Astro v4.2'><meta name=generator content='Starlight v0.15'>", ""),
         ("", "<footer>Produced by <a href=/h>Haddock</a> version 2.28.2</footer>"),
         ("", "<footer>Generated on Sat Jan 3 by YARD 0.9 (ruby-3.1).</footer>"),
     ],

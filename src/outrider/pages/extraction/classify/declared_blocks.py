@@ -28,22 +28,25 @@ class PartPlace(NamedTuple):
 def find_declared_blocks(page: PageBlocks, lists: list[list[str]]) -> list[int]:
     """Return the blocks that show the declared parts, in no order."""
     max_blocks, max_block_chars = 2_000, 1_000
+    max_compared_words = 1_000_000  # of all lists together: a fifth of a second
     other_text = frozenset({""})  # a word of no part
     texts = page.texts[:max_blocks]
     words = [_split_words(text) if len(text) <= max_block_chars else other_text for text in texts]
-    return [block for parts in lists for block in _find_list(page, words, parts)]
+    lists = lists[: 1 + max_compared_words // (1 + sum(map(len, words)))]  # each is compared with the whole page
+    limit = max_compared_words // len(lists)
+    return [block for parts in lists for block in _find_list(page, words, parts, limit)]
 
 
 def _split_words(text: str) -> frozenset[str]:
     return frozenset(WORD_PATTERN.findall(text.casefold()))
 
 
-def _find_list(page: PageBlocks, words: list[frozenset[str]], texts: list[str]) -> list[int]:
+def _find_list(page: PageBlocks, words: list[frozenset[str]], texts: list[str], max_compared_words: int) -> list[int]:
     """Return the blocks of the element that shows most parts of a list, if it shows half of them."""
+    max_ancestors = 40
     min_shown_share = 0.5
     min_words = 6  # a single short part is shown by chance
     min_share_of_best = 0.8  # of the parts that the whole page shows
-    max_compared_words = 1_000_000  # a tenth of a second
     parts = [part for part in dict.fromkeys(map(_split_words, texts)) if part]
     if sum(map(len, parts)) < min_words:
         return []
@@ -55,7 +58,9 @@ def _find_list(page: PageBlocks, words: list[frozenset[str]], texts: list[str]) 
     shown: dict[int, set[int]] = defaultdict(set)
     for place in places:
         element = page.rows[place.start][0]
-        while element >= 0:
+        for _ in range(max_ancestors):
+            if element < 0:
+                break
             if page.last[element] >= place.end:
                 shown[element].add(place.part)
             element = page.elements[element][0]

@@ -14,7 +14,7 @@ DOCUMENTATION_GENERATORS = (
 )
 FORUMS = "Discourse|Discuz|Flarum|Invision Community|MyBB|NodeBB|phpBB|SMF|vBulletin|XenForo"
 NAMES = rf"(?:(?P<documentation>{DOCUMENTATION_GENERATORS})|(?P<forum>{FORUMS}))"
-META_PATTERN = re.compile(rf"{NAMES}\b", re.IGNORECASE)
+META_PATTERN = re.compile(rf"^{NAMES}\b", re.IGNORECASE | re.MULTILINE)
 COLOPHON_PATTERN = re.compile(
     r"\b(?:[Gg]enerated|[Pp]roduced|[Cc]reated|[Bb]uilt|[Mm]ade|[Pp]owered|platform)\b"
     rf"(?: \S+){{0,8}} (?:by|with|using)\b(?: \S+){{0,3}}? {NAMES}\b"
@@ -25,10 +25,10 @@ def find_generator_kind(generator: str, texts: list[str]) -> str:
     """Return the kind of pages that a page's generator writes, or "" if it is unknown.
 
     Args:
-        generator: As the page declares it, or "".
+        generator: As the page declares it, a line for each program.
         texts: Of the page's blocks.
     """
     max_colophon_blocks, max_colophon_chars = 12, 300
     last_texts = [text for text in texts[-max_colophon_blocks:] if len(text) <= max_colophon_chars]
-    match = META_PATTERN.match(generator) or next(filter(None, map(COLOPHON_PATTERN.search, last_texts)), None)
+    match = META_PATTERN.search(generator) or next(filter(None, map(COLOPHON_PATTERN.search, last_texts)), None)
     return (match.lastgroup or "") if match else ""

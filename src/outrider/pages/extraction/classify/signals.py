@@ -36,7 +36,7 @@ class PageSignals:
     Attributes:
         title: Of the title element and Open Graph.
         description: As declared, or "".
-        generator: The program that wrote the page, as declared, or "".
+        generator: The programs that wrote the page, as declared, a line each.
         json_ld: The page's JSON-LD scripts, unparsed.
         schema_bits: One bit for each group of JSON-LD types that occurs.
         og_type: 1 for an Open Graph article, 2 for a product, 3 for a website, else 0.
@@ -63,6 +63,7 @@ class PageSignals:
 
     def add_meta_element(self, attributes: Attributes) -> None:
         """Add what a meta element declares."""
+        max_generator_chars = 1_000
         name, content = (
             (attributes.get("property") or attributes.get("name") or "").lower(),
             attributes["content"] or "",
@@ -71,8 +72,8 @@ class PageSignals:
             self.title = self.title + " " + content
         elif name in ("description", "og:description"):
             self.description = self.description or content
-        elif name == "generator":
-            self.generator = self.generator or content
+        elif name == "generator" and len(self.generator) < max_generator_chars:
+            self.generator += f"{content}\n"
         elif name == "og:type":
             known_types = (("article", 1), ("product", 2), ("website", 3))
             self.og_type = next((number for name, number in known_types if name in content.lower()), 0)

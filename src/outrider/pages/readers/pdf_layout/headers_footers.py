@@ -33,9 +33,9 @@ def find_headers_footers(pages: list[PdfPage], body: float) -> set[int]:
     labels = [find_page_labels(page) for page in pages]
     alone = zip(pages, labels, strict=True) if len(pages) < min_pages else ()
     lone = {line for page, found in alone for line in find_single_page_headers(page, found, body)}
-    labels = {id(line) for page in pages for line in find_page_labels(page)}
     stamps = {line for page in pages for line in find_margin_stamps(page.lines)}
-    return repeated | stamps | lone | labels | _find_page_numbers(pages) | _find_edge_bands(pages, body)
+    numbers = {id(label) for found in labels for label in found}
+    return repeated | stamps | lone | numbers | _find_page_numbers(pages) | _find_edge_bands(pages, body)
 
 
 def _mask_digits(line: PdfLine) -> str:
